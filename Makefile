@@ -1,0 +1,58 @@
+# Every target sets itself up: a virtual environment from the lock file, with compiled bytecode.
+# Choose the interpreter with `make PYTHON=python3.13 ...`.
+
+PYTHON ?= python3
+UV_VERSION := 0.13.9
+GROUPS := --group test --group lint
+
+# Where the lock file's installer lives; it is no part of the environment that it installs.
+UV := .uv/bin/uv
+STAMP := .venv/.installed-$(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
+
+.PHONY: help setup forecast test lint wheel-check bench clean
+
+help:
+	@echo "make forecast   set up and forecast llama-2-70b"
+	@echo "make test       set up and run every test"
+	@echo "make lint       ruff and mypy"
+	@echo "make wheel-check  install the wheel into an empty environment and forecast"
+	@echo "make bench      compare with squigglepy and NumPy on this machine"
+
+setup: $(STAMP)
+
+$(UV):
+	$(PYTHON) -m venv .uv
+	.uv/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+
+# PYTHONDONTWRITEBYTECODE would make every start compile every import again, so both the locked packages and our own are
+# compiled here, whatever the environment says.
+$(STAMP): pyproject.toml uv.lock | $(UV)
+	$(UV) sync --quiet --locked --compile-bytecode --python $(PYTHON) $(GROUPS)
+	.venv/bin/python -m compileall -q uncertain_botec
+	@rm -f .venv/.installed-* && touch $@
+
+forecast: setup
+	.venv/bin/botec forecast llama-2-70b
+
+test: setup
+	.venv/bin/python -m pytest
+
+lint: setup
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+
+# The wheel by itself, in an environment that has nothing else, from a folder that is not the checkout.
+wheel-check: setup
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(UV) build --quiet --wheel --out-dir build/wheel
+	$(UV) venv --quiet --python $(PYTHON) build/wheel/venv
+	$(UV) pip install --quiet --compile-bytecode --python build/wheel/venv build/wheel/*.whl
+	cd build/wheel && venv/bin/botec forecast llama-2-70b --draws 2^16 && venv/bin/botec check llama-2-70b
+
+bench: setup
+	$(UV) sync --quiet --locked --compile-bytecode --python $(PYTHON) $(GROUPS) --group bench
+	.venv/bin/python -m benchmarks
+
+clean:
+	rm -rf .venv .uv build dist

@@ -1,0 +1,56 @@
+"""Monte Carlo back-of-the-envelope calculations for large-model training and serving, with the uncertainty kept in.
+
+    from uncertain_botec import load_scenario, sample, summarize
+    summary = summarize(sample(load_scenario("llama-2-70b")))
+    summary.outputs["cost"].p90
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from uncertain_botec.draws import Draws
+    from uncertain_botec.errors import BotecError, PriorFileError
+    from uncertain_botec.prior_files.loading import load_scenario
+    from uncertain_botec.sampling.engine import sample
+    from uncertain_botec.scenario import Scenario, dump_scenario
+    from uncertain_botec.summaries import Summary, summarize
+
+__all__ = [
+    "BotecError",
+    "Draws",
+    "PriorFileError",
+    "Scenario",
+    "Summary",
+    "dump_scenario",
+    "load_scenario",
+    "sample",
+    "summarize",
+]
+
+_HOMES = {
+    "BotecError": "errors",
+    "Draws": "draws",
+    "PriorFileError": "errors",
+    "Scenario": "scenario",
+    "Summary": "summaries",
+    "dump_scenario": "scenario",
+    "load_scenario": "prior_files.loading",
+    "sample": "sampling.engine",
+    "summarize": "summaries",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Importing the package must not import JAX: `botec --help` would wait a second for it.
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("uncertain-botec")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

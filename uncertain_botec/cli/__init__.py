@@ -1,0 +1,45 @@
+"""The command line: it parses, calls one library function and prints.
+
+Exit codes: 0 fine; 1 a defect of ours; 2 bad usage or bad input; 3 a stated requirement is not met.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+from uncertain_botec.errors import BotecError, PriorFileError
+
+
+def main() -> None:
+    """Run `botec`, turning what a user can mend into a message and exit code 2, never a traceback."""
+    from uncertain_botec.cli.app import app
+
+    try:
+        app(prog_name="botec")
+        sys.stdout.flush()
+    except PriorFileError as error:
+        _fail(f"{error}\n\n{_count(len(error.faults))}")
+    except BotecError as error:
+        _fail(f"botec: {error}")
+    except BrokenPipeError:
+        # Whoever read the output has gone: say nothing, and keep Python from complaining again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(2)
+    except KeyboardInterrupt:
+        _fail("botec: interrupted")
+    except MemoryError:
+        _fail("botec: not enough memory for that many draws; ask for fewer with --draws")
+    except Exception:  # the last resort that turns our own defects into exit code 1
+        print(f"{traceback.format_exc()}\nbotec: this is a defect of botec, not of your input; please report it.", file=sys.stderr)
+        sys.exit(1)
+
+
+def _fail(message: str) -> None:
+    print(message, file=sys.stderr)
+    sys.exit(2)
+
+
+def _count(faults: int) -> str:
+    return f"{faults} fault{'' if faults == 1 else 's'} found; nothing was run."

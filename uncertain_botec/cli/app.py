@@ -1,0 +1,195 @@
+"""Every command of `botec`. Heavy libraries are imported by the commands that need them, not at start."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from uncertain_botec.cli import options
+from uncertain_botec.cli.listing import Kind, listing
+from uncertain_botec.cli.options import Device, Json, Precision, Quiet, Run, Sampler, Settings
+from uncertain_botec.errors import Fault, PriorFileError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+app = typer.Typer(
+    help="Forecast training time and cost of large models, with the uncertainty kept in.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from uncertain_botec import __version__
+
+        print(f"botec {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _botec(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Forecast training time and cost of large models, with the uncertainty kept in."""
+
+
+@app.command()
+def forecast(
+    run: Run,
+    draws: Annotated[str, typer.Option(metavar="N", help="At least how many draws: 1000000, 8M, 1e6, 2^20.")] = "2^20",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the randomisations; the same seed gives the same numbers.")] = 0,
+    settings: Settings = None,
+    as_json: Json = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Also write summary.json, scenario.toml and draws.nc (ArviZ) there.")
+    ] = None,
+    sampler: Annotated[Sampler, typer.Option(help="Point set.")] = Sampler.LATTICE,
+    precision: Annotated[Precision, typer.Option(help="Arithmetic in the kernel.")] = Precision.FLOAT64,
+    device: Annotated[Device, typer.Option(help="auto takes an accelerator where JAX sees one.")] = Device.AUTO,
+    chunk: Annotated[int | None, typer.Option(metavar="N", help="Draws evaluated at a time; changes memory, not results.")] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Forecast compute, accelerator-hours, time and cost as P10, P50 and P90."""
+    started = time.perf_counter()
+    from uncertain_botec.prior_files.loading import load_scenario
+
+    count = options.draws_of(draws)
+    scenario = load_scenario(run, settings or ())
+    if not quiet:
+        _say(*scenario.warnings, *scenario.notes)
+    if out is not None:
+        from uncertain_botec.output import check_writable
+
+        check_writable(out)
+    from uncertain_botec.sampling.engine import sample
+    from uncertain_botec.summaries import summarize
+
+    with _progress(count, quiet) as advance:
+        drawn = sample(
+            scenario,
+            count,
+            seed=seed,
+            sampler=sampler.value,
+            precision=precision.value,
+            device=device.value,
+            chunk=chunk,
+            progress=advance,
+        )
+    summary = summarize(drawn)
+    if out is not None:
+        from uncertain_botec.output import write_results
+
+        write_results(out, drawn, summary)
+    if as_json:
+        _print_json(summary.to_dict())
+    else:
+        from uncertain_botec.presentation import renderable
+
+        _console().print(renderable(summary))
+    if not quiet:
+        from uncertain_botec.presentation import timing_line
+
+        rounded = "" if len(drawn) == count else f"{count:,} draws rounded up to {len(drawn):,}: {sampler.value} points come in such sizes"
+        _say(*([rounded] if rounded else []), timing_line(summary, time.perf_counter() - started))
+
+
+@app.command()
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Prior files, or names of shipped runs.")],
+) -> None:
+    """Check prior files and report every fault at once."""
+    from uncertain_botec.prior_files.loading import load_scenario
+
+    faults: list[Fault] = []
+    for file in files:
+        try:
+            scenario = load_scenario(file)
+        except PriorFileError as error:
+            faults += error.faults
+            continue
+        _say(*scenario.warnings, *scenario.notes)
+        print(f"{file}: fine ({scenario.title}; {len(scenario.uncertain)} uncertain inputs)")
+    if faults:
+        raise PriorFileError(faults)
+
+
+@app.command()
+def explain(run: Run, settings: Settings = None, as_json: Json = False) -> None:
+    """Show every formula in order, with its inputs and its value at the medians."""
+    from uncertain_botec.explain import explain as explained
+    from uncertain_botec.prior_files.loading import load_scenario
+
+    explanation = explained(load_scenario(run, settings or ()))
+    if as_json:
+        _print_json(explanation.to_dict())
+    else:
+        from uncertain_botec.cli.whiteboard import whiteboard
+
+        _console().print(whiteboard(explanation))
+
+
+@app.command("list")
+def list_(kind: Annotated[Kind, typer.Argument(help="What to list.")], as_json: Json = False) -> None:
+    """List what is shipped: runs, accelerators, prices, families or estimators."""
+    table = listing(kind)
+    if as_json:
+        _print_json({"schema": f"uncertain-botec/list-{kind.value}/1", kind.value: table.records()})
+    else:
+        _console().print(table.renderable())
+
+
+@app.command()
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The prior file to write.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+) -> None:
+    """Write a commented prior file to start from, which runs as it is."""
+    from uncertain_botec.output import write_template
+
+    write_template(file, force=force)
+    print(f"{file} written: edit it, then run `botec forecast {file}`")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of a prior file, for editors."""
+    from uncertain_botec.prior_files.schema import json_schema
+
+    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        print(line, file=sys.stderr)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    # A pipe has no width: 100 columns keep tables whole for whoever reads the file.
+    return Console(width=None if sys.stdout.isatty() else 100, highlight=False)
+
+
+def _progress(draws: int, quiet: bool) -> Any:
+    from contextlib import nullcontext
+
+    # A run this short is over before anybody has read the bar.
+    if quiet or draws < 1 << 22 or not sys.stderr.isatty():
+        return nullcontext(None)
+    from uncertain_botec.cli.progress import bar
+
+    return bar(draws)

@@ -1,0 +1,108 @@
+"""What `botec list` shows: shipped files, distribution families and estimators."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from uncertain_botec.library import PRIORS, shipped
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+class Kind(StrEnum):
+    """What can be listed."""
+
+    RUNS = "runs"
+    ACCELERATORS = "accelerators"
+    PRICES = "prices"
+    FAMILIES = "families"
+    ESTIMATORS = "estimators"
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Named columns and rows of text."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def records(self) -> list[dict[str, str]]:
+        """One mapping per row."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+    def renderable(self) -> Table:
+        """A table for a rich console."""
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for number, column in enumerate(self.columns):
+            table.add_column(column, no_wrap=number == 0, overflow="fold")
+        for row in self.rows:
+            table.add_row(*(Text(cell) for cell in row))
+        return table
+
+
+def _read(kind: str, name: str) -> dict[str, Any]:
+    with (PRIORS / kind / f"{name}.toml").open("rb") as stream:
+        return tomllib.load(stream)
+
+
+def _runs() -> Listing:
+    rows = [(name, str(_read("runs", name)["title"])) for name in shipped("runs")]
+    return Listing(("run", "title"), tuple(rows))
+
+
+def _accelerators() -> Listing:
+    rows = []
+    for name in shipped("accelerators"):
+        table = _read("accelerators", name)["accelerator"]
+        peaks = table["peak_flop_per_s"]
+        peak = next((f"{key} {peaks[key]}" for key in ("bf16", "fp16", "fp32") if key in peaks), "")
+        known = "yes" if table.get("verified", True) else "from memory"
+        rows.append((f"accelerators/{name}", peak, str(table.get("memory", "")), str(table.get("release", "")), known))
+    return Listing(("include", "dense peak", "memory", "release", "verified"), tuple(rows))
+
+
+def _prices() -> Listing:
+    rows = []
+    for name in shipped("prices"):
+        table = _read("prices", name)
+        rows.append((f"prices/{name}", str(table["title"]), ", ".join(sorted(table["prices"]))))
+    return Listing(("include", "title", "accelerators"), tuple(rows))
+
+
+def _families() -> Listing:
+    from uncertain_botec.distributions import FAMILIES
+
+    rows = [(family.name, family.summary, family.example) for family in FAMILIES.values()]
+    return Listing(("family", "what it is", "example"), tuple(rows))
+
+
+def _estimators() -> Listing:
+    from uncertain_botec.estimators import ESTIMATORS
+
+    rows = [
+        (one.name, one.summary, ", ".join(one.needs(frozenset())), ", ".join(one.outputs)) for one in ESTIMATORS.values()
+    ]
+    return Listing(("estimator", "answers", "inputs", "outputs"), tuple(rows))
+
+
+_LISTINGS: Mapping[Kind, Callable[[], Listing]] = {
+    Kind.RUNS: _runs,
+    Kind.ACCELERATORS: _accelerators,
+    Kind.PRICES: _prices,
+    Kind.FAMILIES: _families,
+    Kind.ESTIMATORS: _estimators,
+}
+
+
+def listing(kind: Kind) -> Listing:
+    """What is shipped of one kind."""
+    return _LISTINGS[kind]()

@@ -1,0 +1,37 @@
+"""How an explanation is drawn in a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from uncertain_botec.explain import Explanation, Step, Term
+
+
+def whiteboard(explanation: Explanation) -> Group:
+    """Every step as an equation, its inputs and its result."""
+    blocks = [_block(number, step) for number, step in enumerate(explanation.steps, start=1)]
+    skipped = [Text(f"{name} is stated by the scenario, so its formula is skipped.") for name in explanation.skipped]
+    closing = Text("Values are at the medians of the inputs: a point estimate. The forecast has the ranges.", style="dim")
+    return Group(Text(explanation.title, style="bold"), Text(), *blocks, *skipped, closing)
+
+
+def _block(number: int, step: Step) -> Group:
+    inputs = Table.grid(padding=(0, 2))
+    for term in step.inputs:
+        about = f"{term.belief}; {term.source}" if term.belief else "from above"
+        inputs.add_row(Text(term.name), Text(_value(term), justify="right"), Text(term.unit), Text(about, style="dim"))
+    result = Text(f"{step.output.name} = {_value(step.output)} {step.output.unit}", style="bold")
+    return Group(
+        Text(f"{number}. {step.summary}"),
+        Padding(Text(f"{step.output.name} = {step.equation}", style="cyan"), (0, 0, 0, 3)),
+        Padding(inputs, (0, 0, 0, 6)),
+        Padding(result, (0, 0, 0, 3)),
+        Padding(Text(f"Source: {step.source}", style="dim"), (0, 0, 1, 3)),
+    )
+
+
+def _value(term: Term) -> str:
+    return f"{term.value:,.4g}" if 1e-3 <= abs(term.value) < 1e6 else f"{term.value:.4g}"

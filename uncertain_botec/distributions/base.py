@@ -1,0 +1,120 @@
+"""What every distribution offers: cumulative probabilities, a quantile function, moments, a form for the kernel."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+
+from uncertain_botec.distributions.level import Level
+
+if TYPE_CHECKING:
+    from uncertain_botec.distributions.tabulate import Tabulated
+
+Floats = NDArray[np.float64]
+Support = tuple[float, float]
+
+
+class FieldNames:
+    """The names of a dataclass's fields of one kind: numeric leaves of a pytree, or static structure."""
+
+    def __init__(self, *, static: bool) -> None:
+        self.static = static
+
+    def __get__(self, instance: object, owner: type[Any]) -> tuple[str, ...]:
+        return tuple(f.name for f in dataclasses.fields(owner) if f.metadata.get("static", False) is self.static)
+
+
+class Distribution(ABC):
+    """An immutable probability distribution of one input, equal by value.
+
+    Subclasses are frozen dataclasses of floats and tuples. They do not check their parameters: `elicit` does, and
+    inside a kernel the parameters are traced. `quantile` of a closed-form family is elementwise in the namespace
+    of its level and has no branch on a parameter's value; the other families' `quantile` is exact, numpy only,
+    and is what `sampling_form` tabulates.
+    """
+
+    family: ClassVar[str]
+    closed_form: ClassVar[bool] = True
+    data_fields: ClassVar[FieldNames] = FieldNames(static=False)
+    meta_fields: ClassVar[FieldNames] = FieldNames(static=True)
+
+    @property
+    def discrete(self) -> bool:
+        """Whether all mass sits on separate points."""
+        return False
+
+    @property
+    def mass_cut(self) -> float:
+        """The share of the stated distribution that a truncation removed."""
+        return 0.0
+
+    @property
+    @abstractmethod
+    def support(self) -> Support:
+        """The smallest closed interval that holds all mass."""
+
+    @abstractmethod
+    def cdf(self, x: ArrayLike) -> Floats:
+        """P(X <= x)."""
+
+    @abstractmethod
+    def sf(self, x: ArrayLike) -> Floats:
+        """P(X > x), accurate in the upper tail."""
+
+    @abstractmethod
+    def quantile(self, level: Level) -> Any:
+        """The smallest x with P(X <= x) >= u."""
+
+    @abstractmethod
+    def to_numpyro(self) -> Any:
+        """The same distribution as a numpyro distribution."""
+
+    def mean(self) -> float:
+        """The mean, or nan where it has no closed form; inf or nan where it does not exist."""
+        return math.nan
+
+    def sd(self) -> float:
+        """The standard deviation, or nan where it has no closed form; inf or nan where it does not exist."""
+        return math.nan
+
+    def atoms(self) -> tuple[tuple[float, float], ...]:
+        """The points that hold mass of their own, each with its probability; counts list none."""
+        return ()
+
+    def count_extension(self) -> Distribution | None:
+        """For whole-number families the continuous distribution whose quantile, rounded up, is this one's."""
+        return None
+
+    def sampling_form(self) -> Distribution | Tabulated:
+        """An equivalent whose quantile function runs inside a kernel: itself, or a table."""
+        if self.closed_form:
+            return self
+        from uncertain_botec.distributions.tabulate import tabulate  # tabulate builds on this module
+
+        return tabulate(self)
+
+
+class NormalScored(Distribution):
+    """A distribution given by the increasing map between its values and the normal score: F(x) = Phi(score(x))."""
+
+    @abstractmethod
+    def score(self, x: ArrayLike) -> Floats:
+        """The normal score of values; -inf and inf outside the support."""
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        return np.asarray(ndtr(self.score(x)))
+
+    def sf(self, x: ArrayLike) -> Floats:
+        return np.asarray(ndtr(-self.score(x)))
+
+
+def safe_log(x: Any) -> Floats:
+    """log x, and -inf where x is not positive."""
+    positive = np.asarray(x) > 0
+    return np.where(positive, np.log(np.where(positive, x, 1.0)), -np.inf)

@@ -1,0 +1,196 @@
+"""Quantile functions without a closed form, tabulated so that they run inside a kernel.
+
+The table is a piecewise polynomial in the normal score z, for the quantile after a monotone map that opens the ends
+of the support it comes close to: a gamma of shape 0.1 keeps its relative accuracy near 0 as ln x, and a Cauchy as
+arcsinh x. Cells are split until the polynomial's score error |Phi^-1(F(x)) - z| is below 1e-9, hence its error in
+probability below 4e-10, or it meets the exact quantile to rounding, or the cell is so narrow that it holds less than
+1e-9 of the mass: there, at a jump between far-apart components, it becomes a straight line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from uncertain_botec.distributions.base import Distribution, FieldNames, Floats, Support, safe_log
+from uncertain_botec.distributions.level import Level, level_of_z, score_of_tails
+
+Z_END = 8.3
+"""Tables reach from -8.3 to 8.3: Phi(-8.3) = 5e-17 lies beyond any float64 below 1. Beyond they are constant."""
+
+FIRST_CELLS = 64
+SPLIT = 4
+MOST_CELLS = 8192
+SCORE_TOLERANCE = 1e-9
+NARROW = 2e-9
+ROUNDING = 64 * 2.0**-52
+ZERO_DISTANCE = -750.0
+"""Stands for ln 0 in a table: below ln of the smallest float64, so that exp gives exactly 0."""
+
+DEGREE = 5
+NODES = 0.5 - 0.5 * np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)
+TESTS = 0.5 * (NODES[1:] + NODES[:-1])
+TO_COEFFICIENTS = np.linalg.inv(NODES[1:, None] ** np.arange(1, DEGREE + 1))
+FINE = np.linspace(0.0, 1.0, 33)
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulated:
+    """A tabulated quantile function: y = sum_k coefficients[k, cell] t^k, then x from y by `coordinate`.
+
+    Attributes:
+        edges: lower ends of the cells in z, ascending.
+        inverse_widths: one for each cell; t = (z - edge) * inverse_width, held inside [0, 1].
+        coefficients: of shape (degree + 1, cells).
+        low, high: the support.
+        origin, scale: of the arcsinh coordinate.
+        coordinate: the name of the map from x to y.
+        whole: whether x is rounded up to a whole number.
+    """
+
+    edges: Any
+    inverse_widths: Any
+    coefficients: Any
+    low: float
+    high: float
+    origin: float
+    scale: float
+    coordinate: str = field(metadata={"static": True})
+    whole: bool = field(metadata={"static": True})
+    closed_form: ClassVar[bool] = True
+    data_fields: ClassVar[FieldNames] = FieldNames(static=False)
+    meta_fields: ClassVar[FieldNames] = FieldNames(static=True)
+
+    @property
+    def support(self) -> Support:
+        return (self.low, self.high)
+
+    def quantile(self, level: Level) -> Any:
+        z = level.z
+        xp = z.__array_namespace__()
+        edges, inverse_widths, coefficients = (
+            xp.asarray(a, dtype=z.dtype) for a in (self.edges, self.inverse_widths, self.coefficients)
+        )
+        cell = xp.searchsorted(edges[1:], z, side="right")
+        t = xp.clip((z - edges[cell]) * inverse_widths[cell], 0.0, 1.0)
+        y = coefficients[DEGREE][cell]
+        for k in reversed(range(DEGREE)):
+            y = coefficients[k][cell] + t * y
+        x = xp.clip(self._from_coordinate(y), self.low, self.high)
+        return xp.maximum(xp.ceil(x), 0.0) if self.whole else x
+
+    def sampling_form(self) -> Tabulated:
+        return self
+
+    def _from_coordinate(self, y: Any) -> Any:
+        xp = y.__array_namespace__()
+        if self.coordinate == "log":
+            return self.low + xp.exp(y)
+        if self.coordinate == "log from above":
+            return self.high - xp.exp(-y)
+        if self.coordinate == "logit":
+            nearer = xp.exp(-xp.abs(y))
+            distance = (self.high - self.low) * nearer / (1.0 + nearer)
+            return xp.where(y < 0, self.low + distance, self.high - distance)
+        if self.coordinate == "arcsinh":
+            return self.origin + self.scale * xp.sinh(y)
+        return y
+
+    def _to_coordinate(self, x: Floats) -> Floats:
+        if self.coordinate == "log":
+            return np.maximum(safe_log(x - self.low), ZERO_DISTANCE)
+        if self.coordinate == "log from above":
+            return np.minimum(-safe_log(self.high - x), -ZERO_DISTANCE)
+        if self.coordinate == "logit":
+            logit = np.maximum(safe_log(x - self.low), -1e308) - np.maximum(safe_log(self.high - x), -1e308)
+            return np.clip(logit, ZERO_DISTANCE, -ZERO_DISTANCE)
+        if self.coordinate == "arcsinh":
+            return np.arcsinh((x - self.origin) / self.scale)
+        return x
+
+
+@lru_cache(maxsize=256)
+def tabulate(distribution: Distribution) -> Tabulated:
+    """The table of a distribution's exact quantile function; for counts, of their continuous extension."""
+    source = distribution.count_extension() or distribution
+    low, high = source.support
+    exact = _exact_quantile(source)
+    shape = _empty(source.support, exact(np.array([-Z_END, -1.28, 0.0, 1.28, Z_END])), source is not distribution)
+    edges, widths, coefficients = _adapt(source, shape, exact)
+    order = np.argsort(edges)
+    return Tabulated(
+        edges[order], 1.0 / widths[order], coefficients[:, order],
+        low, high, shape.origin, shape.scale, shape.coordinate, shape.whole,
+    )  # fmt: skip
+
+
+def _exact_quantile(source: Distribution) -> Callable[[Floats], Floats]:
+    def exact(z: Floats) -> Floats:
+        return np.clip(source.quantile(level_of_z(z)), *source.support)
+
+    return exact
+
+
+def _empty(support: Support, landmarks: Floats, whole: bool) -> Tabulated:
+    """A table without cells: the coordinate that suits the support and the quantiles at z = -8.3, -1.28, 0, 1.28, 8.3.
+
+    An end of the support is opened when the distribution comes within a tenth of its spread of it.
+    """
+    lowest, p10, median, p90, highest = (float(v) for v in landmarks)
+    low, high = support
+    spread = p90 - p10
+    near_low, near_high = lowest - low <= 0.1 * spread, high - highest <= 0.1 * spread
+    if near_low and near_high:
+        coordinate = "logit"
+    elif near_low or near_high:
+        coordinate = "log" if near_low else "log from above"
+    else:
+        coordinate = "arcsinh" if 0 < 1e3 * spread < highest - lowest else "identity"
+    none = np.empty(0)
+    return Tabulated(none, none, none, low, high, median, spread, coordinate, whole)
+
+
+def _adapt(source: Distribution, shape: Tabulated, exact: Callable[[Floats], Floats]) -> tuple[Floats, Floats, Floats]:
+    """Cells split until each passes: their lower ends, widths and coefficients, in no order."""
+    edges = np.linspace(-Z_END, Z_END, FIRST_CELLS + 1)[:-1]
+    widths = np.full(FIRST_CELLS, 2.0 * Z_END / FIRST_CELLS)
+    done: list[tuple[Floats, Floats, Floats]] = []
+    count = 0
+    while len(edges):
+        z = edges[:, None] + widths[:, None] * np.concatenate((NODES, TESTS))
+        x = exact(z.ravel()).reshape(z.shape)
+        nodes, tests = x[:, : DEGREE + 1], x[:, DEGREE + 1 :]
+        y = shape._to_coordinate(nodes)
+        coefficients = np.vstack((y[:, 0], TO_COEFFICIENTS @ (y[:, 1:] - y[:, :1]).T))
+        rising = np.all(np.diff(_horner(coefficients, FINE), axis=1) >= 0.0, axis=1)
+        fitted = np.clip(shape._from_coordinate(_horner(coefficients, TESTS)), *source.support)
+        passed = rising & np.all(_agrees(source, fitted, tests, z[:, DEGREE + 1 :]), axis=1)
+        final = passed | (widths < NARROW) | (count + SPLIT * len(edges) > MOST_CELLS)
+        line = np.zeros_like(coefficients)
+        line[0], line[1] = y[:, 0], y[:, -1] - y[:, 0]
+        coefficients = np.where(passed, coefficients, line)
+        done.append((edges[final], widths[final], coefficients[:, final]))
+        count += int(np.count_nonzero(final))
+        parts = np.arange(SPLIT) / SPLIT
+        edges = (edges[~final, None] + widths[~final, None] * parts).ravel()
+        widths = np.repeat(widths[~final] / SPLIT, SPLIT)
+    return tuple(np.concatenate(parts, axis=-1) for parts in zip(*done, strict=True))  # type: ignore[return-value]
+
+
+def _agrees(source: Distribution, fitted: Floats, exact: Floats, z: Floats) -> Floats:
+    """Whether tabulated quantiles meet the exact ones, in the normal score or to rounding."""
+    score = score_of_tails(source.cdf(fitted), source.sf(fitted))
+    return (np.abs(score - z) < SCORE_TOLERANCE) | (np.abs(fitted - exact) <= ROUNDING * np.abs(exact))
+
+
+def _horner(coefficients: Floats, t: Floats) -> Floats:
+    """The polynomials at t, of shape (cells, points)."""
+    y = np.broadcast_to(coefficients[-1][:, None], (coefficients.shape[1], len(t)))
+    for row in coefficients[-2::-1]:
+        y = row[:, None] + t * y
+    return y

@@ -1,0 +1,48 @@
+"""The shipped priors, and where a name or a path leads."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+# An installed wheel carries the folder inside the package; a checkout has it beside the package.
+PRIORS = next(folder for folder in (_PACKAGE / "priors", _PACKAGE.parent / "priors") if folder.is_dir())
+
+SCHEMA_FILE = PRIORS / "prior-file.schema.json"
+
+
+def shipped(kind: str) -> tuple[str, ...]:
+    """The names of the shipped `runs`, `accelerators` or `prices`, sorted."""
+    return tuple(sorted(path.stem for path in (PRIORS / kind).glob("*.toml")))
+
+
+def find_run(reference: str) -> Path | None:
+    """The file that a command-line argument names: a path, or the name of a shipped run."""
+    path = Path(reference)
+    if path.suffix == ".toml" or path.exists():
+        return path if path.exists() else None
+    # A name never leaves the folder of shipped runs.
+    return PRIORS / "runs" / f"{reference}.toml" if reference in shipped("runs") else None
+
+
+def find_include(reference: str, including: Path, root: Path) -> Path | None:
+    """The file that an `include` names: beside the including file, or among the shipped priors.
+
+    Prior files are data that people exchange, so an include never leads out of `root` (the folder of the file that was
+    asked for) or of the shipped priors, also not through a symbolic link.
+    """
+    name = reference if reference.endswith(".toml") else f"{reference}.toml"
+    for folder in (including.parent, PRIORS):
+        candidate = (folder / name).resolve()
+        if candidate.is_file() and any(candidate.is_relative_to(tree) for tree in (root.resolve(), PRIORS.resolve())):
+            return candidate
+    return None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """A sentence that names the nearest known words, or None when nothing is near."""
+    near = difflib.get_close_matches(word, list(known), n=2, cutoff=0.6)
+    return f"did you mean {' or '.join(f'`{name}`' for name in near)}?" if near else None

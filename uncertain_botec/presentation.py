@@ -1,0 +1,139 @@
+"""What people see: a summary as a terminal table, as text and as HTML, with digits that follow the Monte Carlo error."""
+
+from __future__ import annotations
+
+import html
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from uncertain_botec.quantities import QUANTITIES
+from uncertain_botec.summaries import Driver, LimitSummary, OutputSummary, Summary
+from uncertain_botec.units import digits, readable_scale
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+_TITLES: Mapping[str, str] = {
+    "training_flop": "Training compute",
+    "accelerator_hours": "Accelerator time",
+    "training_time": "Training time",
+    "cost": "Cost",
+}
+
+READING = "P90: a 90 % chance of being at or below. 80 % HDI: the shortest interval that holds 80 %."
+
+# A driver that explains less is left out of the printed line; JSON has them all.
+_SMALL_SHARE = 0.005
+_DRIVEN = ("cost", "training_time")
+
+
+def title_of(name: str) -> str:
+    """What to call a quantity in a table."""
+    return _TITLES.get(name, name.replace("_", " ").capitalize())
+
+
+def _cells(name: str, one: OutputSummary) -> tuple[str, ...]:
+    scale, unit = readable_scale(one.p50, one.unit)
+    shown = [digits(getattr(one, key) / scale, one.mcse[key] / scale) for key in ("p10", "p50", "p90", "mean")]
+    # The ends of a shortest interval are less sure than quantiles: three digits are what a reader can use.
+    hdi = f"{digits(one.hdi.low / scale, 0, 3)} - {digits(one.hdi.high / scale, 0, 3)}"
+    return (title_of(name), *shown, hdi, _error(one), unit)
+
+
+def _error(one: OutputSummary) -> str:
+    """The largest relative standard error among the row's quantiles and mean."""
+    relative = [error / abs(getattr(one, key)) for key, error in one.mcse.items() if getattr(one, key)]
+    largest = max(relative, default=0.0)
+    return "exact" if largest < 1e-12 else f"{100 * largest:.1g} %" if largest >= 1e-5 else "< 0.001 %"
+
+
+def probability(value: float, error: float, low: float, high: float) -> str:
+    """A probability in percent with its error, or the bound that the draws allow when none or all were counted."""
+    if value == 0:
+        return f"less than {100 * high:.1g} %"
+    if value == 1:
+        return f"more than {digits(100 * low, 100 * (1 - low), 9)} %"
+    return f"{digits(100 * value, 100 * error)} % ± {100 * error:.1g} %"
+
+
+def _limit_line(name: str, one: LimitSummary) -> tuple[str, str]:
+    scale, unit = readable_scale(one.value, one.unit)
+    chance = probability(one.probability, one.mcse, one.low, one.high)
+    return f"{name.capitalize()} {one.value / scale:,.4g} {unit}", f"met with probability {chance}"
+
+
+def _drivers_line(drivers: Sequence[Driver]) -> str:
+    shown = [one for one in drivers if one.share >= _SMALL_SHARE]
+    return ", ".join(f"{one.input} {100 * one.share:.0f} % ({'+' if one.rank_correlation > 0 else '−'})" for one in shown)
+
+
+def findings(summary: Summary) -> Iterator[tuple[str, str]]:
+    """What the summary says below its table, as pairs of a subject and a statement."""
+    for name, limit in summary.limits.items():
+        yield _limit_line(name, limit)
+    for name, seen in summary.observed.items():
+        scale, unit = readable_scale(seen.value, seen.unit)
+        percentile = digits(seen.percentile, seen.mcse, 3)
+        yield f"Observed {seen.value / scale:,.4g} {unit}", f"at percentile {percentile} of the forecast {title_of(name).lower()}"
+    for name in _DRIVEN:
+        if line := _drivers_line(summary.drivers.get(name, ())):
+            yield f"Drivers of {title_of(name).lower()}", line
+
+
+_HEADINGS = ("", "P10", "P50", "P90", "mean", "80 % HDI", "error", "unit")
+
+
+def renderable(summary: Summary) -> Group:
+    """The summary for a rich console."""
+    from rich import box
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for index, heading in enumerate(_HEADINGS):
+        table.add_column(heading, justify="left" if index in (0, 7) else "right", no_wrap=index != 7, overflow="fold")
+    for name, one in summary.outputs.items():
+        table.add_row(*_cells(name, one))
+    lines = Table.grid(padding=(0, 2))
+    lines.add_column(style="bold")
+    lines.add_column()
+    for subject, statement in findings(summary):
+        lines.add_row(Text(subject), Text(statement))
+    return Group(Text(summary.scenario.title, style="bold"), table, lines, Padding(Text(READING, style="dim"), (1, 0, 0, 0)))
+
+
+def as_text(summary: Summary, width: int = 100) -> str:
+    """The summary as plain text."""
+    from rich.console import Console
+
+    stream = io.StringIO()
+    Console(file=stream, width=width, color_system=None, legacy_windows=False).print(renderable(summary))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
+def as_html(summary: Summary) -> str:
+    """The summary as an HTML fragment for notebooks."""
+    def row(cells: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    body = "".join(row(_cells(name, one), "td") for name, one in summary.outputs.items())
+    lines = "".join(f"<dt>{html.escape(subject)}</dt><dd>{html.escape(text)}</dd>" for subject, text in findings(summary))
+    caption = html.escape(summary.scenario.title)
+    return (
+        f"<table><caption>{caption}</caption><thead>{row(_HEADINGS, 'th')}</thead><tbody>{body}</tbody></table>"
+        f"<dl>{lines}</dl><p>{html.escape(READING)}</p>"
+    )
+
+
+def timing_line(summary: Summary, seconds: float) -> str:
+    """Draws, device and time, for standard error."""
+    made = summary.provenance
+    rate = made.draws / made.seconds["draw"] if made.seconds["draw"] > 0 else math.nan
+    return (
+        f"{made.draws:,} draws ({made.sampler}, {made.replicates} replicates, seed {made.seed}, {made.precision}) "
+        f"on {made.device} in {seconds:.2f} s; {rate / 1e6:.1f} million draws per second"
+    )

@@ -1,0 +1,139 @@
+"""From a path to TOML documents: the file asked for and everything that it includes, in order of precedence."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from uncertain_botec import library
+from uncertain_botec.errors import Fault, PriorFileError
+
+MAX_BYTES = 1 << 20
+MAX_FILES = 100
+
+
+@dataclass(frozen=True)
+class Document:
+    """One TOML file, or the settings of the command line, as plain Python values.
+
+    Attributes:
+        where: what to call it in error messages: the path as the user knows it.
+        path: where it lies, against which relative names inside it are resolved.
+        content: the parsed tables.
+        sha256: of the file's bytes.
+    """
+
+    where: str
+    path: Path
+    content: dict[str, Any]
+    sha256: str
+
+
+@dataclass
+class _Reader:
+    """Depth-first reading: what is included comes before what includes it, so that later documents win."""
+
+    root: Path
+    faults: list[Fault] = field(default_factory=list)
+    documents: dict[Path, Document] = field(default_factory=dict)
+
+    def read(self, path: Path, where: str, chain: tuple[Path, ...] = ()) -> None:
+        resolved = path.resolve()
+        try:
+            content, sha256 = _parse(path, where)
+        except PriorFileError as error:
+            self.faults += error.faults
+            return
+        includes = content.get("include", [])
+        # A wrong type is reported by the schema, with all other faults of the file.
+        for index, reference in enumerate(includes if isinstance(includes, list) else []):
+            if isinstance(reference, str):
+                self._include(reference, Fault("", where, f"$.include[{index}]", repr(reference)), path, (*chain, resolved))
+        self.documents[resolved] = Document(where, path, content, sha256)
+
+    def _include(self, reference: str, place: Fault, including: Path, chain: tuple[Path, ...]) -> None:
+        found = library.find_include(reference, including, self.root)
+        if found is None:
+            kinds = ("accelerators", "prices", "runs")
+            known = [f"{kind}/{name}" for kind in kinds for name in library.shipped(kind)]
+            expected = "a file in the same folder tree, or a shipped one such as accelerators/h100-80-sxm"
+            fix = library.did_you_mean(reference, known)
+            self._fault(place, "there is no such file to include", expected, fix)
+        elif found in chain:
+            names = " -> ".join(path.stem for path in (*chain[chain.index(found) :], found))
+            self._fault(place, f"the include leads back to itself: {names}", None, "take one of the includes out")
+        elif len(self.documents) + len(chain) >= MAX_FILES:
+            self._fault(place, f"more than {MAX_FILES} files are included", None, None)
+        elif found not in self.documents:
+            self.read(found, _relative(found, including, place.where), chain)
+
+    def _fault(self, place: Fault, message: str, expected: str | None, fix: str | None) -> None:
+        self.faults.append(Fault(message, place.where, place.path, place.got, expected, fix))
+
+
+def _relative(found: Path, including: Path, where: str) -> str:
+    """What to call an included file: relative to the including one where that is shorter to read."""
+    if found.is_relative_to(library.PRIORS.resolve()):
+        return f"priors/{found.relative_to(library.PRIORS.resolve())}"
+    folder = including.resolve().parent
+    return str(Path(where).parent / found.relative_to(folder)) if found.is_relative_to(folder) else str(found)
+
+
+def _parse(path: Path, where: str) -> tuple[dict[str, Any], str]:
+    """The content and hash of one file, or the one fault that keeps it from being read."""
+
+    def fault(message: str, **details: str | None) -> PriorFileError:
+        return PriorFileError([Fault(message, where, **details)])
+
+    try:
+        if not path.is_file():
+            raise fault("this is not a file", expected="a TOML file")
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise fault("the file is too large", got=f"{size:,} bytes", expected=f"a prior file of at most {MAX_BYTES:,} bytes")
+        content = path.read_bytes()
+    except OSError as error:
+        raise fault(f"cannot be read: {error.strerror or error}") from None
+    try:
+        return tomllib.loads(content.decode("utf-8-sig")), hashlib.sha256(content).hexdigest()
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise fault(f"not UTF-8: byte {content[error.start]:#04x} in line {line}", expected="UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        fix = 'a value that is not a number, a list or a table stands in quotes: tokens = "15T token"'
+        raise fault(f"not TOML: {error}", expected="TOML 1.0", fix=fix) from None
+    except RecursionError:
+        raise fault("tables or lists are nested too deeply") from None
+
+
+def read_documents(reference: str | Path) -> tuple[tuple[Document, ...], tuple[Fault, ...]]:
+    """The documents behind a path or a shipped run's name, and the faults of those that cannot be read.
+
+    The document that was asked for comes last and wins.
+
+    Raises:
+        PriorFileError: the file asked for is not there or cannot be read.
+    """
+    path = library.find_run(str(reference))
+    if path is None:
+        raise PriorFileError([_not_found(str(reference))])
+    named = str(reference) in library.shipped("runs") and not Path(reference).exists()
+    reader = _Reader(root=path.resolve().parent)
+    reader.read(path, f"priors/runs/{path.name}" if named else str(path))
+    if path.resolve() not in reader.documents:
+        raise PriorFileError(reader.faults)
+    return tuple(reader.documents.values()), tuple(reader.faults)
+
+
+def _not_found(name: str) -> Fault:
+    runs = library.shipped("runs")
+    fix = library.did_you_mean(name, runs)
+    return Fault(
+        message="there is no such file or shipped run",
+        where=name,
+        expected=f"the path of a prior file, or a shipped run: {', '.join(runs)}",
+        fix=fix,
+    )

@@ -1,0 +1,240 @@
+"""From TOML documents to a scenario: merging, units, elicitation and every check, with all faults collected."""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from uncertain_botec.prior_files.correlations import correlate
+from uncertain_botec.prior_files.documents import Document, read_documents
+from uncertain_botec.errors import Fault, PriorFileError
+from uncertain_botec.estimators import ESTIMATORS
+from uncertain_botec.library import did_you_mean
+from uncertain_botec.quantities import LIMITS, QUANTITIES
+from uncertain_botec.scenario import Input, Marker, Scenario
+from uncertain_botec.prior_files.schema import Accelerator, PriorFile, check_document, check_input
+from uncertain_botec.prior_files.beliefs import Place, believe, value_of
+
+
+def load_scenario(reference: str | Path, overrides: Sequence[str] = ()) -> Scenario:
+    """Read a prior file and everything it includes.
+
+    Args:
+        reference: the path of a prior file, or the name of a shipped run such as `llama-2-70b`.
+        overrides: settings such as `inputs.mfu.p50=0.4` that win over the file; the value is TOML, or else text.
+
+    Returns:
+        The scenario, with every input as a distribution in base units.
+
+    Raises:
+        PriorFileError: with every fault found, each with its file, its place and a way to mend it.
+    """
+    documents, faults = read_documents(reference)
+    merged = _Merged(list(faults))
+    settings = _settings(overrides, documents, merged.faults)
+    for document in (*documents, settings):
+        merged.add(document)
+    scenario = _assemble(merged, documents[-1])
+    if merged.faults or scenario is None:
+        raise PriorFileError(merged.faults)
+    return scenario
+
+
+@dataclass
+class _Merged:
+    """What all documents say together; a later document replaces an input, a price or a limit as a whole."""
+
+    faults: list[Fault]
+    head: dict[str, Any] = field(default_factory=dict)
+    accelerator: tuple[Accelerator, Place] | None = None
+    tables: dict[str, dict[str, tuple[Any, Place]]] = field(
+        default_factory=lambda: {"inputs": {}, "prices": {}, "limits": {}, "observed": {}}
+    )
+    correlations: list[tuple[Mapping[str, Any], Place]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, document: Document) -> None:
+        parsed, faults = check_document(document.content, document.where)
+        self.faults += faults
+        for table, entries in self.tables.items():
+            stated = document.content.get(table)
+            for name, spec in (stated if isinstance(stated, dict) else {}).items():
+                entries[name] = (spec, Place(document.where, f"$.{table}.{name}", document.path))
+        if parsed is None:
+            return
+        self.head |= {key: getattr(parsed, key) for key in ("title", "estimator", "precision") if getattr(parsed, key)}
+        if parsed.accelerator is not None:
+            self.accelerator = parsed.accelerator, Place(document.where, "$.accelerator", document.path)
+        for index, entry in enumerate(parsed.correlations):
+            place = Place(document.where, f"$.correlations[{index}]", document.path)
+            self.correlations.append((entry.model_dump(exclude_none=True), place))
+
+
+def _settings(overrides: Sequence[str], documents: Sequence[Document], faults: list[Fault]) -> Document:
+    """The command line's settings as one more document, which wins over all others."""
+    content: dict[str, Any] = {}
+    for override in overrides:
+        where = f"--set {override}"
+        path, equals, text = override.partition("=")
+        keys = path.strip().split(".")
+        if not equals or not all(keys):
+            faults.append(Fault("not a setting", where, got=repr(override), expected="a path and a value: inputs.mfu.p50=0.4"))
+            continue
+        if keys[0] == "include" or keys[0] not in PriorFile.model_fields:
+            known = [name for name in PriorFile.model_fields if name != "include"]
+            expected = f"a path that starts with one of {', '.join(known)}"
+            faults.append(Fault("not a setting", where, "$", keys[0], expected, did_you_mean(keys[0], known)))
+            continue
+        # The last document that states the table is the one whose other keys stay in force.
+        stated = next((d.content for d in reversed(documents) if _at(d.content, keys[:2]) is not None), {})
+        for depth in (1, 2):
+            if _at(content, keys[:depth]) is None and depth < len(keys):
+                inherited = copy.deepcopy(_at(stated, keys[:depth])) if depth == 2 else {}
+                _put(content, keys[:depth], inherited if inherited is not None else {})
+        try:
+            _put(content, keys, _toml_value(text))
+        except TypeError:
+            got = f"{'.'.join(keys[:-1])} is a plain value, which has no {keys[-1]}"
+            faults.append(Fault("not a table", where, "$." + path.strip(), got, f"{'.'.join(keys[:-1])}=VALUE"))
+    return Document("--set", Path(), content, "")
+
+
+def _toml_value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError, RecursionError):
+        return text
+
+
+def _at(content: Any, keys: Sequence[str]) -> Any:
+    for key in keys:
+        content = content.get(key) if isinstance(content, dict) else None
+    return content
+
+
+def _put(content: Any, keys: Sequence[str], value: Any) -> None:
+    for key in keys[:-1]:
+        content = content.setdefault(key, {})
+        if not isinstance(content, dict):
+            raise TypeError(key)
+    content[keys[-1]] = value
+
+
+def _assemble(merged: _Merged, document: Document) -> Scenario | None:
+    """The scenario that the merged documents state; faults are added to those already found."""
+    faults = merged.faults
+    readable = not faults
+    name = merged.head.get("estimator")
+    if name not in ESTIMATORS:
+        if name is not None or readable:
+            expected = f"estimator = one of {', '.join(ESTIMATORS)}"
+            got, fix = (repr(name), did_you_mean(name, ESTIMATORS)) if name else ("nothing", 'estimator = "training"')
+            faults.append(Fault("which estimator is meant is not stated", document.where, "$.estimator", got, expected, fix))
+        estimator = ESTIMATORS["training"]
+    else:
+        estimator = ESTIMATORS[name]
+    if "title" not in merged.head and readable:
+        faults.append(Fault("a prior file has a title", document.where, "$.title", fix='title = "Our 70B run"'))
+
+    stated = _with_accelerator(merged)
+    needed = estimator.needs(frozenset(stated))
+    inputs: dict[str, Input] = {}
+    for key, (spec, place) in stated.items():
+        if key not in QUANTITIES or check_input(spec, place.where, place.path):
+            continue
+        if key not in needed and key in merged.tables["inputs"]:
+            merged.warnings.append(f"{place.where}: {key} is stated but the estimator {estimator.name} does not use it")
+        belief = believe(spec, QUANTITIES[key], place, faults, merged.warnings, merged.notes)
+        if belief is not None and key in needed:
+            inputs[key] = Input(key, belief.stated, belief.distribution, place.where)
+    if readable:
+        faults += _missing(needed, stated, document.where)
+    dependence = correlate(merged.correlations, inputs, frozenset(needed), faults, merged.notes)
+    return Scenario(
+        title=merged.head.get("title", ""),
+        estimator=estimator.name,
+        inputs=inputs,
+        dependence=dependence,
+        correlations=tuple(entry for entry, _ in merged.correlations),
+        limits=_markers(merged, "limits", LIMITS),
+        observed=_markers(merged, "observed", {output: output for output in QUANTITIES}),
+        path=document.where,
+        sha256=document.sha256,
+        notes=tuple(merged.notes),
+        warnings=tuple(merged.warnings),
+    )
+
+
+def _with_accelerator(merged: _Merged) -> dict[str, tuple[Any, Place]]:
+    """The stated inputs, with the accelerator's peak and its price filled in where nothing else was stated."""
+    stated = dict(merged.tables["inputs"])
+    if merged.accelerator is None:
+        return stated
+    accelerator, place = merged.accelerator
+    if "peak_flop_per_s" not in stated:
+        peaks = accelerator.peak_flop_per_s
+        precision = merged.head.get("precision") or ("bf16" if "bf16" in peaks else "fp16")
+        if precision in peaks:
+            about = {"source": accelerator.source, "as_of": accelerator.as_of}
+            about["note"] = f"dense {precision} peak of {accelerator.name}"
+            spec = {"value": peaks[precision]} | {key: text for key, text in about.items() if text}
+            stated["peak_flop_per_s"] = spec, place.at("peak_flop_per_s", precision)
+        else:
+            merged.faults.append(
+                Fault(
+                    f"{accelerator.name} has no peak for this precision",
+                    place.where,
+                    place.at("peak_flop_per_s").path,
+                    precision,
+                    f"precision = one of {', '.join(peaks)}",
+                )
+            )
+    prices = merged.tables["prices"]
+    if "price_per_accelerator_hour" not in stated and prices:
+        if accelerator.name in prices:
+            stated["price_per_accelerator_hour"] = prices[accelerator.name]
+        else:
+            _, where = next(iter(prices.values()))
+            fix = 'state the price: inputs.price_per_accelerator_hour = { family = "lognormal", p10 = ..., p90 = ... }'
+            expected = f"one of {', '.join(prices)}"
+            merged.faults.append(Fault("no price for this accelerator", where.where, "$.prices", accelerator.name, expected, fix))
+    return stated
+
+
+def _missing(needed: Iterable[str], stated: Mapping[str, Any], where: str) -> list[Fault]:
+    return [
+        Fault(
+            f"{name} is missing: {QUANTITIES[name].meaning}",
+            where,
+            f"$.inputs.{name}",
+            expected=f"{name} = {QUANTITIES[name].example}, or a distribution, or an include that states it",
+            fix=_NEAREST_INCLUDE.get(name),
+        )
+        for name in needed
+        if name not in stated
+    ]
+
+
+_NEAREST_INCLUDE = {
+    "peak_flop_per_s": 'include = ["accelerators/h100-sxm"] states it (see `botec list accelerators`)',
+    "price_per_accelerator_hour": 'include = ["prices/neocloud-2026"] states it (see `botec list prices`)',
+}
+
+
+def _markers(merged: _Merged, table: str, outputs: Mapping[str, str]) -> dict[str, Marker]:
+    markers: dict[str, Marker] = {}
+    for name, (stated, place) in merged.tables[table].items():
+        if name not in outputs or isinstance(stated, list | bool):
+            continue
+        plain = stated.get("value") if isinstance(stated, dict) else stated
+        at = place.at("value") if isinstance(stated, dict) else place
+        if isinstance(plain, int | float | str) and not isinstance(plain, bool):
+            value = value_of(plain, QUANTITIES[outputs[name]], at, merged.faults)
+            if value is not None:
+                markers[name] = Marker(name, outputs[name], value, stated)
+    return markers

@@ -1,0 +1,167 @@
+"""Points in the unit cube, one stream for each input: shifted lattices, scrambled Sobol points, or plain Monte Carlo.
+
+A point set has R independent randomisations (replicates) of n points each, so that the spread over replicates measures
+the error. An input's stream depends on the seed, the input's name and the replicate alone; its value at an index depends on
+the stream and that index alone. So draws never change with other inputs, chunk sizes, devices or processes.
+
+    points = point_set("lattice", draws=1_000_000, seed=1)
+    stream = points.stream("mfu", column=3, replicate=0)      # on the host
+    u = uniforms(stream, index, jnp.float32)                  # under jit; index holds uint32 counters in [0, points.size)
+
+The rank-1 lattice puts point i of column k at (i g_k / n + shift) modulo 1 (Cranley and Patterson, SIAM J. Numer. Anal. 13,
+904-914, 1976; L'Ecuyer and Lemieux, Management Science 46, 1214-1235, 2000).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+from typing import NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import DTypeLike
+from numpy.typing import NDArray
+
+from uncertain_botec.errors import UsageError
+from uncertain_botec.sampling.sobol import (
+    KEYS,
+    direction_numbers,
+    joe_kuo_table,
+    random_direction_numbers,
+    reverse_bits,
+    scrambled_sobol,
+)
+
+SAMPLERS = ("lattice", "sobol", "monte-carlo")
+MAX_SIZE = 1 << 28  # points of one replicate; the lattice's generators were chosen for sizes up to this
+Words: TypeAlias = NDArray[np.uint32]  # and a jax.Array of uint32 once traced
+
+
+def _midpoints(words: jax.Array, bits: int, dtype: DTypeLike) -> jax.Array:
+    """The middle of the cell of width 2**-bits that holds words / 2**32."""
+    return ((words >> np.uint32(32 - bits)).astype(dtype) + 0.5) * 2.0**-bits
+
+
+def _fixed_point(upper: jax.Array, lower: jax.Array, dtype: DTypeLike) -> jax.Array:
+    """(2**20 upper + lower) / 2**52, for 32 upper and 20 lower bits."""
+    return upper.astype(dtype) * 2.0**-32 + lower.astype(dtype) * 2.0**-52
+
+
+class LatticeStream(NamedTuple):
+    """A shifted lattice: its generator times 2**32 / n, and an odd 52-bit shift as its upper 32 and lower 20 bits."""
+
+    step: Words
+    shift: Words
+
+    def at(self, index: jax.Array, dtype: DTypeLike) -> jax.Array:
+        """i g / n + shift modulo 1; in float64 exactly, an odd multiple of 2**-52 as the shift is."""
+        fraction = index * self.step  # wraps: i g / n modulo 1 in units of 2**-32
+        if dtype == jnp.float32:
+            return _midpoints(fraction + self.shift[0], 23, dtype)
+        shift = jnp.asarray(self.shift)
+        u = _fixed_point(fraction, jnp.uint32(0), dtype) + _fixed_point(shift[0], shift[1], dtype)
+        return u - jnp.floor(u)
+
+
+class SobolStream(NamedTuple):
+    """A scrambled Sobol column: log2(n) direction numbers, bits reversed, and the keys of the scrambling."""
+
+    directions: Words
+    keys: Words
+
+    def at(self, index: jax.Array, dtype: DTypeLike) -> jax.Array:
+        """The middle of the scrambled point's cell, of 32 bits in float64."""
+        words = scrambled_sobol(index, self.directions, self.keys)
+        return _midpoints(words, 23 if dtype == jnp.float32 else 32, dtype)
+
+
+class MonteCarloStream(NamedTuple):
+    """A stream of independent points: the two words of a Threefry key."""
+
+    key: Words
+
+    def at(self, index: jax.Array, dtype: DTypeLike) -> jax.Array:
+        """The key folded with the index gives 64 bits; 52 of them plus one half make a float64."""
+        key = jax.random.wrap_key_data(jnp.asarray(self.key), impl="threefry2x32")
+        words = jax.random.key_data(jax.vmap(jax.random.fold_in, (None, 0))(key, index))
+        if dtype == jnp.float32:
+            return _midpoints(words[:, 0], 23, dtype)
+        return _fixed_point(words[:, 0], words[:, 1] >> np.uint32(12), dtype) + 2.0**-53
+
+
+Stream: TypeAlias = LatticeStream | SobolStream | MonteCarloStream
+
+
+@cache
+def lattice_generators() -> NDArray[np.uint32]:
+    """The shipped generator of each column, odd."""
+    with (files("uncertain_botec.sampling") / "tables" / "lattice.txt").open(encoding="utf-8") as table:
+        return np.loadtxt(table, dtype=np.uint32)
+
+
+@dataclass(frozen=True)
+class PointSet:
+    """How the draws are laid out: `replicates` randomisations of `size` points each."""
+
+    sampler: str
+    seed: int
+    replicates: int
+    size: int
+
+    @property
+    def draws(self) -> int:
+        """Points in all."""
+        return self.replicates * self.size
+
+    def stream(self, name: str, column: int, replicate: int) -> Stream:
+        """The randomisation of one input in one replicate.
+
+        `column` is the place of a known name in the vocabulary and chooses its lattice generator or Sobol dimension. Any
+        other name (column -1, or past the tables) gets a random one, which pairs less evenly with others.
+        """
+        digest = np.frombuffer(blake2b(name.encode(), digest_size=16).digest(), dtype="<u4")
+        spawn_key = (*map(int, digest), replicate)
+        seeds = np.random.SeedSequence(self.seed, spawn_key=spawn_key)
+        words = np.asarray(seeds.generate_state(KEYS + 32), dtype=np.uint32)
+        level = self.size.bit_length() - 1
+        if self.sampler == "lattice":
+            known = 0 <= column < len(lattice_generators())
+            generator = lattice_generators()[column] if known else words[2] | np.uint32(1)
+            shift = np.array([words[0], words[1] >> np.uint32(12) | np.uint32(1)])
+            return LatticeStream(np.asarray(generator << np.uint32(32 - level)), shift)
+        if self.sampler == "sobol":
+            known = 0 <= column < len(joe_kuo_table())
+            directions = direction_numbers(column) if known else random_direction_numbers(words[KEYS:])
+            return SobolStream(reverse_bits(directions[:level]), words[:KEYS])
+        return MonteCarloStream(words[:2])
+
+
+def point_set(sampler: str, draws: int, seed: int, replicates: int = 16) -> PointSet:
+    """The point set with at least `draws` points; a replicate of a lattice or of Sobol points has a power of two of them."""
+    if sampler not in SAMPLERS:
+        raise UsageError(f"unknown sampler {sampler!r}; choose one of {', '.join(SAMPLERS)}")
+    if seed < 0:
+        raise UsageError(f"the seed must be 0 or more, got {seed}")
+    if replicates < 1:
+        raise UsageError(f"the number of replicates must be 1 or more, got {replicates}")
+    if not 1 <= draws <= replicates * MAX_SIZE:
+        most = replicates * MAX_SIZE
+        raise UsageError(f"the number of draws must be from 1 to {most} with {replicates} replicates, got {draws}")
+    size = -(-draws // replicates)
+    if sampler != "monte-carlo":
+        size = max(2, 1 << (size - 1).bit_length())
+    return PointSet(sampler, seed, replicates, size)
+
+
+def uniforms(stream: Stream, index: jax.Array, dtype: DTypeLike) -> jax.Array:
+    """The stream's points at the counters `index` (uint32, below the point set's size), strictly between 0 and 1.
+
+    float64 needs `jax.enable_x64(True)`. float32 takes the upper 23 of the same bits, plus one half, so it never gets to 1.
+    """
+    if jax.dtypes.canonicalize_dtype(dtype) != dtype:
+        raise ValueError("float64 points need 64-bit JAX: call within jax.enable_x64(True)")
+    return stream.at(index, dtype)

@@ -1,0 +1,123 @@
+"""A scenario: what a prior file means once read, checked and turned into distributions in base units."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from uncertain_botec.dependence import Dependence
+from uncertain_botec.distributions import Distribution
+from uncertain_botec.estimators import ESTIMATORS, Estimator
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input: what was stated, and the distribution it stands for.
+
+    Attributes:
+        name: a name of the vocabulary.
+        stated: as in a prior file: a number, a text with a unit, or a table. It can be loaded again by itself.
+        distribution: the belief, in base units.
+        origin: the file that stated it.
+    """
+
+    name: str
+    stated: Any
+    distribution: Distribution
+    origin: str = field(compare=False)
+
+    def about(self, key: str) -> str | None:
+        """What was said about it under `source`, `as_of` or `note`."""
+        return self.stated.get(key) if isinstance(self.stated, Mapping) else None
+
+    @property
+    def known(self) -> bool:
+        """Whether the value is known exactly."""
+        return self.distribution.family == "fixed"
+
+
+@dataclass(frozen=True)
+class Marker:
+    """A value that draws are held against: a limit to be kept, or an outcome that was observed.
+
+    Attributes:
+        name: as stated, such as `budget`.
+        output: the quantity it is a value of, such as `cost`.
+        value: in base units.
+        stated: as in a prior file.
+    """
+
+    name: str
+    output: str
+    value: float
+    stated: Any
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Everything that one forecast needs; two scenarios are equal when they state the same beliefs.
+
+    Attributes:
+        title: for people.
+        estimator: the name of the estimator that evaluates it.
+        inputs: what the estimator's formulas take, by name.
+        dependence: how inputs move together, or None when all are independent.
+        correlations: as stated, to be loaded again.
+        limits: what a risk review tests, such as the budget.
+        observed: published or measured outcomes, by output.
+        path: where it was loaded from, as the user named it.
+        sha256: of the file's bytes.
+        notes: what the reader should know about how the file was understood.
+        warnings: what the reader should probably change.
+    """
+
+    title: str
+    estimator: str
+    inputs: Mapping[str, Input]
+    dependence: Dependence | None = None
+    correlations: tuple[Mapping[str, Any], ...] = ()
+    limits: Mapping[str, Marker] = field(default_factory=dict)
+    observed: Mapping[str, Marker] = field(default_factory=dict)
+    path: str = field(default="", compare=False)
+    sha256: str = field(default="", compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def model(self) -> Estimator:
+        """The estimator itself."""
+        return ESTIMATORS[self.estimator]
+
+    @property
+    def uncertain(self) -> tuple[str, ...]:
+        """The names of the inputs that are not known exactly."""
+        return tuple(name for name, one in self.inputs.items() if not one.known)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{html.escape(one.distribution.family)}</td>"
+            f"<td>{html.escape(str(one.about('source') or ''))}</td></tr>"
+            for name, one in self.inputs.items()
+        )
+        return f"<table><caption>{html.escape(self.title)}</caption><tr><th>input</th><th>family</th><th>source</th></tr>{rows}</table>"
+
+
+def dump_scenario(scenario: Scenario) -> str:
+    """The scenario as one self-contained prior file; loading it gives an equal scenario back."""
+    import tomli_w
+
+    document: dict[str, Any] = {"title": scenario.title, "estimator": scenario.estimator}
+    document["inputs"] = {name: _plain(one.stated) for name, one in scenario.inputs.items()}
+    tables = {"limits": scenario.limits, "observed": scenario.observed}
+    document |= {table: {n: _plain(m.stated) for n, m in markers.items()} for table, markers in tables.items() if markers}
+    if scenario.correlations:
+        document["correlations"] = [_plain(entry) for entry in scenario.correlations]
+    return tomli_w.dumps(document)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

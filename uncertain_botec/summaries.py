@@ -1,0 +1,281 @@
+"""From draws to what is reported: quantiles, means, intervals and probabilities, each with its Monte Carlo error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from uncertain_botec.draws import Draws, Provenance
+from uncertain_botec.quantities import QUANTITIES
+from uncertain_botec.scenario import Marker, Scenario
+
+Floats = npt.NDArray[np.float64]
+
+INTERVAL = 0.8
+"""Probability of every reported interval; P10 and P90 are the ends of the equal-tailed one."""
+
+_LEVELS = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
+
+# Rank correlations are good to 1/sqrt(65536) = 0.4 % from this many draws, and ranking more takes longer than drawing them.
+_RANKED = 1 << 16
+
+_ONE_SIDED_95 = 1.6448536269514722
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A credible interval; its kind is the name of the field that holds it."""
+
+    prob: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class OutputSummary:
+    """One output in its printed unit.
+
+    Attributes:
+        unit: of every number here.
+        p10, p50, p90: the value that the output is at or below with that probability in percent.
+        mean, sd: of all draws.
+        mcse: Monte Carlo standard errors of p10, p50, p90 and mean, from the spread over independent replicates. With R
+            replicates, estimate +- t x mcse covers at 95 % with the Student t quantile of R - 1 degrees (2.13 for 16).
+        hdi, eti: the highest-density (shortest) and the equal-tailed interval.
+    """
+
+    unit: str
+    p10: float
+    p50: float
+    p90: float
+    mean: float
+    sd: float
+    mcse: Mapping[str, float]
+    hdi: Interval
+    eti: Interval
+
+
+@dataclass(frozen=True)
+class LimitSummary:
+    """The probability that an output stays at or below a limit.
+
+    Attributes:
+        value, unit: the limit.
+        output: what it limits.
+        probability: of keeping it.
+        mcse: Monte Carlo standard error of the probability.
+        low, high: what the draws leave possible: Wilson's one-sided 95 % bound where none or all of them keep the limit,
+            two standard errors otherwise.
+    """
+
+    value: float
+    unit: str
+    output: str
+    probability: float
+    mcse: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ObservedSummary:
+    """Where an observed outcome falls among the draws.
+
+    Attributes:
+        value, unit: what was observed.
+        percentile: the percentage of draws below it, draws equal to it counted half.
+        mcse: Monte Carlo standard error of the percentile.
+    """
+
+    value: float
+    unit: str
+    percentile: float
+    mcse: float
+
+
+@dataclass(frozen=True)
+class Driver:
+    """How much one uncertain input moves an output.
+
+    Attributes:
+        input: its name.
+        rank_correlation: Spearman's, with its sign.
+        share: its square, the part of the output's rank variance that this input explains alone. With correlated
+            inputs the shares overlap.
+    """
+
+    input: str
+    rank_correlation: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a forecast says, with everything needed to repeat it."""
+
+    scenario: Scenario
+    outputs: Mapping[str, OutputSummary]
+    limits: Mapping[str, LimitSummary]
+    observed: Mapping[str, ObservedSummary]
+    drivers: Mapping[str, tuple[Driver, ...]]
+    provenance: Provenance
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form, schema `uncertain-botec/forecast/1`; numbers are unrounded."""
+        made = self.provenance
+        return {
+            "schema": "uncertain-botec/forecast/1",
+            "scenario": {"title": self.scenario.title, "path": self.scenario.path, "sha256": self.scenario.sha256},
+            "estimator": self.scenario.estimator,
+            "draws": made.draws,
+            "seed": made.seed,
+            "sampler": made.sampler,
+            "replicates": made.replicates,
+            "outputs": {name: asdict(one) for name, one in self.outputs.items()},
+            "limits": {name: asdict(one) for name, one in self.limits.items()},
+            "observed": {name: asdict(one) for name, one in self.observed.items()},
+            "drivers": {name: [asdict(one) for one in some] for name, some in self.drivers.items()},
+            "notes": list(self.scenario.notes),
+            "warnings": list(self.scenario.warnings),
+            "provenance": {
+                "versions": dict(made.versions),
+                "device": made.device,
+                "precision": made.precision,
+                "timings": dict(made.seconds),
+            },
+        }
+
+    def __str__(self) -> str:
+        from uncertain_botec.presentation import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from uncertain_botec.presentation import as_html
+
+        return as_html(self)
+
+
+def summarize(draws: Draws) -> Summary:
+    """Summarise the outputs of a scenario's draws, its limits, its observed outcomes and its drivers.
+
+    Args:
+        draws: from `sample`.
+
+    Returns:
+        The summary, in printed units.
+    """
+    scenario = draws.scenario
+    return Summary(
+        scenario=scenario,
+        outputs={name: _output(np.asarray(draws[name], np.float64), QUANTITIES[name].unit) for name in draws.outputs},
+        limits={name: _limit(draws, marker) for name, marker in scenario.limits.items() if marker.output in draws.values},
+        observed={name: _observed(draws, marker) for name, marker in scenario.observed.items() if name in draws.values},
+        drivers=_drivers(draws),
+        provenance=draws.provenance,
+    )
+
+
+def quantiles(values: Floats, levels: list[float]) -> tuple[Floats, Floats]:
+    """Quantiles of all draws and their standard errors, from draws of shape (replicates, size).
+
+    The quantile at level p lies at position n p + 1/2 of the sorted draws (Hazen), which is unbiased in probability for
+    points spread evenly over (0, 1). The standard error is that of the mean of the replicates' own quantiles.
+
+    Returns:
+        Two arrays, one entry per level.
+    """
+    pooled = np.quantile(values.ravel(), levels, method="hazen")
+    each = np.quantile(values, levels, axis=1, method="hazen")
+    return pooled, standard_error(each, axis=1)
+
+
+def standard_error(each: Floats, axis: int = -1) -> Any:
+    """Standard error of the mean of independent replicates' estimates."""
+    replicates = each.shape[axis]
+    if replicates < 2:
+        return np.full(np.mean(each, axis=axis).shape, np.nan)
+    return np.std(each, axis=axis, ddof=1) / math.sqrt(replicates)
+
+
+def _output(values: Floats, unit: str) -> OutputSummary:
+    from arviz_stats.base import array_stats
+
+    estimates, errors = quantiles(values, list(_LEVELS.values()))
+    flat = values.ravel()
+    # A constant has no density to speak of; its interval is the value itself.
+    constant = flat.min() == flat.max()
+    hdi = (flat[0], flat[0]) if constant else array_stats.hdi(flat, prob=INTERVAL)
+    eti = array_stats.eti(flat, prob=INTERVAL)
+    mcse = dict(zip(_LEVELS, map(float, errors), strict=True)) | {"mean": float(standard_error(values.mean(axis=1)))}
+    p10, p50, p90 = map(float, estimates)
+    return OutputSummary(
+        unit,
+        p10,
+        p50,
+        p90,
+        mean=float(flat.mean()),
+        sd=float(flat.std()),
+        mcse=mcse,
+        hdi=Interval(INTERVAL, float(hdi[0]), float(hdi[1])),
+        eti=Interval(INTERVAL, float(eti[0]), float(eti[1])),
+    )
+
+
+def _limit(draws: Draws, marker: Marker) -> LimitSummary:
+    kept = draws.values[marker.output] <= marker.value
+    probability = float(kept.mean())
+    count = kept.size
+    if 0 < probability < 1:
+        # A count is a whole number: replicates that happen to agree still leave the rounding of one draw.
+        error = max(float(standard_error(kept.mean(axis=1))), 1 / (count * math.sqrt(12)))
+        low, high = max(0.0, probability - 2 * error), min(1.0, probability + 2 * error)
+    else:
+        # Wilson's bound at zero successes out of n is z^2 / (n + z^2) (Wilson 1927, JASA 22, 209-212).
+        bound = _ONE_SIDED_95**2 / (count + _ONE_SIDED_95**2)
+        error = bound / 2
+        low, high = (0.0, bound) if probability == 0 else (1 - bound, 1.0)
+    unit = QUANTITIES[marker.output].unit
+    return LimitSummary(_shown(marker), unit, marker.output, probability, error, low, high)
+
+
+def _observed(draws: Draws, marker: Marker) -> ObservedSummary:
+    values = draws.values[marker.output]
+    rank = 50 * ((values < marker.value).mean(axis=1) + (values <= marker.value).mean(axis=1))
+    error = max(float(standard_error(rank)), 100 / (values.size * math.sqrt(12)))
+    return ObservedSummary(_shown(marker), QUANTITIES[marker.output].unit, float(rank.mean()), error)
+
+
+def _shown(marker: Marker) -> float:
+    from uncertain_botec.units import to_display
+
+    return float(to_display(marker.value, QUANTITIES[marker.output].unit))
+
+
+def _drivers(draws: Draws) -> dict[str, tuple[Driver, ...]]:
+    """Spearman rank correlations of every output with every uncertain input, largest first."""
+    from scipy.stats import rankdata
+
+    stride = max(1, len(draws) // _RANKED)
+
+    def ranks(name: str) -> Floats:
+        # Every stride-th point of a lattice is a lattice again, so the sample stays evenly spread.
+        centred = rankdata(draws.values[name][:, ::stride])
+        centred -= centred.mean()
+        length = float(np.linalg.norm(centred))
+        return np.asarray(centred / length if length else centred)
+
+    inputs = {name: ranks(name) for name in draws.scenario.uncertain}
+    drivers = {}
+    for output in draws.outputs:
+        # An output that the scenario supplies is an input too; that it drives itself says nothing.
+        ranked = ranks(output)
+        correlations = {name: float(ranked @ one) for name, one in inputs.items() if name != output}
+        order = sorted(correlations, key=lambda name: -abs(correlations[name]))
+        drivers[output] = tuple(Driver(name, correlations[name], correlations[name] ** 2) for name in order)
+    return drivers
