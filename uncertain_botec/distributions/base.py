@@ -30,7 +30,14 @@ class FieldNames:
         return tuple(f.name for f in dataclasses.fields(owner) if f.metadata.get("static", False) is self.static)
 
 
-class Distribution(ABC):
+class Leaves:
+    """A dataclass that a kernel takes as a pytree; a field with the metadata `static=True` is part of its structure."""
+
+    data_fields: ClassVar[FieldNames] = FieldNames(static=False)
+    meta_fields: ClassVar[FieldNames] = FieldNames(static=True)
+
+
+class Distribution(Leaves, ABC):
     """An immutable probability distribution of one input, equal by value.
 
     Subclasses are frozen dataclasses of floats and tuples. They do not check their parameters: `elicit` does, and
@@ -41,8 +48,6 @@ class Distribution(ABC):
 
     family: ClassVar[str]
     closed_form: ClassVar[bool] = True
-    data_fields: ClassVar[FieldNames] = FieldNames(static=False)
-    meta_fields: ClassVar[FieldNames] = FieldNames(static=True)
 
     @property
     def discrete(self) -> bool:

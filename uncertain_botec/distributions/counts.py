@@ -1,28 +1,29 @@
 """Whole-number families: Poisson and negative binomial.
 
-Their cumulative probabilities are restrictions to whole k of functions smooth in k. `count_extension` is the
-continuous distribution on (-1, inf) with that cumulative probability; the count is its value rounded up, so that
-a table of the extension serves any mean, however large, and needs no entry per atom.
+Their cumulative probabilities P(K < a) at a = 1, 2, ... are restrictions of functions smooth in a > 0.
+`count_extension` is the continuous distribution with that cumulative probability; the count is its value rounded up,
+less one, so that a table of the extension serves any mean, however large, and needs no entry per atom.
 """
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc
+from scipy.special import betainc, betaincc
 
 from uncertain_botec.distributions.base import Distribution, Floats, Support
-from uncertain_botec.distributions.inverse import invert
+from uncertain_botec.distributions.inverse import SMALLEST, invert
 from uncertain_botec.distributions.level import Level
 from uncertain_botec.distributions.tailed import gamma_tails
 
 
 class Count(Distribution):
-    """A distribution on 0, 1, 2, ... given by its tails at any real k > -1."""
+    """A distribution on 0, 1, 2, ..."""
 
     closed_form: ClassVar[bool] = False
 
@@ -34,22 +35,23 @@ class Count(Distribution):
     def support(self) -> Support:
         return (0.0, math.inf)
 
-    def tails(self, k: Floats) -> tuple[Floats, Floats]:
-        """P(K <= k) and P(K > k), continued to real k."""
-        raise NotImplementedError
+    @abstractmethod
+    def tails(self, a: Floats) -> tuple[Floats, Floats]:
+        """P(K < a) and P(K >= a), continued to real a > 0."""
 
-    def tail_bound(self, z: Floats) -> Floats:
-        """A k beyond the quantile at z > 0: mean + sqrt(2 v t) + b t with exp(-t) below Phi(-z) (Bernstein)."""
-        raise NotImplementedError
+    @property
+    @abstractmethod
+    def rarity_scale(self) -> float:
+        """b of Bernstein's bound: K exceeds mean + sqrt(2 sd^2 t) + b t with probability exp(-t) at most."""
 
     def cdf(self, x: ArrayLike) -> Floats:
-        return self.count_extension().cdf(np.floor(x))
+        return self.count_extension().cdf(np.floor(x) + 1.0)
 
     def sf(self, x: ArrayLike) -> Floats:
-        return self.count_extension().sf(np.floor(x))
+        return self.count_extension().sf(np.floor(x) + 1.0)
 
     def quantile(self, level: Level) -> Floats:
-        return np.maximum(np.ceil(self.count_extension().quantile(level)), 0.0)
+        return whole(self.count_extension().quantile(level))
 
     def count_extension(self) -> CountExtension:
         return CountExtension(self)
@@ -57,7 +59,7 @@ class Count(Distribution):
 
 @dataclass(frozen=True)
 class CountExtension(Distribution):
-    """The continuous distribution on (-1, inf) that rounds up to a count."""
+    """The continuous distribution on (0, inf) whose value, rounded up and less one, is a count."""
 
     count: Count
     family: ClassVar[str] = "count extension"
@@ -65,20 +67,20 @@ class CountExtension(Distribution):
 
     @property
     def support(self) -> Support:
-        return (-1.0, math.inf)
+        return (0.0, math.inf)
 
     def cdf(self, x: ArrayLike) -> Floats:
-        return np.where(np.asarray(x) > -1.0, self.count.tails(self._inside(x))[0], 0.0)
+        return np.where(np.asarray(x) > 0.0, self.count.tails(np.maximum(x, SMALLEST))[0], 0.0)
 
     def sf(self, x: ArrayLike) -> Floats:
-        return np.where(np.asarray(x) > -1.0, self.count.tails(self._inside(x))[1], 1.0)
-
-    @staticmethod
-    def _inside(x: ArrayLike) -> Floats:
-        return np.maximum(np.asarray(x, dtype=np.float64), math.nextafter(-1.0, 0.0))
+        return np.where(np.asarray(x) > 0.0, self.count.tails(np.maximum(x, SMALLEST))[1], 1.0)
 
     def quantile(self, level: Level) -> Floats:
-        return invert(self, level.z, -1.0, self.count.tail_bound(np.asarray(level.z)))
+        mean, sd = self.count.mean(), self.count.sd()
+        t = 0.5 * np.asarray(level.z) ** 2 + 6.0
+        spread = np.sqrt(2.0 * t) * sd
+        low, high = mean - spread, mean + spread + self.count.rarity_scale * t + 2.0
+        return invert(self, level.z, np.maximum(low, SMALLEST), high, log=bool(np.any(low < 1.0)))
 
     def to_numpyro(self) -> Any:
         return self.count.to_numpyro()
@@ -86,17 +88,18 @@ class CountExtension(Distribution):
 
 @dataclass(frozen=True)
 class Poisson(Count):
-    """P(K <= k) = Q(k + 1, rate), the regularised upper incomplete gamma function."""
+    """P(K < a) = Q(a, rate), the regularised upper incomplete gamma function."""
 
     rate: float
     family: ClassVar[str] = "poisson"
 
-    def tails(self, k: Floats) -> tuple[Floats, Floats]:
-        above, at_most = gamma_tails(k + 1.0, self.rate)
-        return at_most, above
+    def tails(self, a: Floats) -> tuple[Floats, Floats]:
+        at_least, below = gamma_tails(a, self.rate)
+        return below, at_least
 
-    def tail_bound(self, z: Floats) -> Floats:
-        return _bernstein(z, self.rate, self.rate, 1.0)
+    @property
+    def rarity_scale(self) -> float:
+        return 1.0
 
     def mean(self) -> float:
         return self.rate
@@ -114,22 +117,22 @@ class Poisson(Count):
 class NegativeBinomial(Count):
     """A Poisson whose rate follows a gamma of mean `rate` and shape `shape`: sd^2 = rate + rate^2 / shape.
 
-    P(K <= k) = I_p(shape, k + 1) with p = shape / (shape + rate).
+    P(K < a) = I_p(shape, a) with p = shape / (shape + rate).
     """
 
     rate: float
     shape: float
     family: ClassVar[str] = "negative-binomial"
 
-    def tails(self, k: Floats) -> tuple[Floats, Floats]:
-        total = self.shape + self.rate
-        return (
-            betainc(self.shape, k + 1.0, self.shape / total),
-            betainc(k + 1.0, self.shape, self.rate / total),
-        )
+    def tails(self, a: Floats) -> tuple[Floats, Floats]:
+        p, q = self.shape / (self.shape + self.rate), self.rate / (self.shape + self.rate)
+        if p < 0.5:  # The smaller of p and q = 1 - p is the one known to full relative precision.
+            return betainc(self.shape, a, p), betaincc(self.shape, a, p)
+        return betaincc(a, self.shape, q), betainc(a, self.shape, q)
 
-    def tail_bound(self, z: Floats) -> Floats:
-        return _bernstein(z, self.rate, self.sd() ** 2, 1.0 + self.rate / self.shape)
+    @property
+    def rarity_scale(self) -> float:
+        return 1.0 + self.rate / self.shape
 
     def mean(self) -> float:
         return self.rate
@@ -143,6 +146,7 @@ class NegativeBinomial(Count):
         return dist.NegativeBinomial2(self.rate, self.shape)
 
 
-def _bernstein(z: Floats, mean: float, variance: float, scale: float) -> Floats:
-    t = 0.5 * np.maximum(z, 0.0) ** 2 + 6.0
-    return mean + np.sqrt(2.0 * variance * t) + scale * t + 1.0
+def whole(a: Any) -> Any:
+    """The count that a value of its extension stands for."""
+    xp = a.__array_namespace__()
+    return xp.maximum(xp.ceil(a) - 1.0, 0.0)

@@ -49,7 +49,7 @@ class Fixed(Distribution):
 
     def count_extension(self) -> Distribution | None:
         whole = self.value >= 0 and self.value == math.floor(self.value)
-        return Uniform(self.value - 1.0, self.value) if whole else None
+        return Uniform(self.value, self.value + 1.0) if whole else None
 
     def to_numpyro(self) -> Any:
         import numpyro.distributions as dist

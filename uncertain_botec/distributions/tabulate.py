@@ -2,9 +2,10 @@
 
 The table is a piecewise polynomial in the normal score z, for the quantile after a monotone map that opens the ends
 of the support it comes close to: a gamma of shape 0.1 keeps its relative accuracy near 0 as ln x, and a Cauchy as
-arcsinh x. Cells are split until the polynomial's score error |Phi^-1(F(x)) - z| is below 1e-9, hence its error in
-probability below 4e-10, or it meets the exact quantile to rounding, or the cell is so narrow that it holds less than
-1e-9 of the mass: there, at a jump between far-apart components, it becomes a straight line.
+arcsinh x. Cells are split until the polynomial's score error |Phi^-1(F(x)) - z| is below 1e-9 (after three rounds, where
+rounding of x or F may stand in the way: its error in probability below 4e-10), or it meets the exact quantile to
+rounding, or the cell is so narrow that it holds less than 1e-9 of the mass. Where the polynomial would fall
+somewhere, or a narrow cell holds the jump between far-apart components, the cell is a straight line.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uncertain_botec.distributions.base import Distribution, FieldNames, Floats, Support, safe_log
+from uncertain_botec.distributions.base import Distribution, Floats, Leaves, Support
+from uncertain_botec.distributions.counts import whole
+from uncertain_botec.distributions.inverse import SMALLEST
 from uncertain_botec.distributions.level import Level, level_of_z, score_of_tails
 
 Z_END = 8.3
@@ -26,11 +29,12 @@ Z_END = 8.3
 FIRST_CELLS = 64
 SPLIT = 4
 MOST_CELLS = 8192
-SCORE_TOLERANCE = 1e-9
+TOLERANCE = 1e-9
+STRICT_ROUNDS = 3
 NARROW = 2e-9
 ROUNDING = 64 * 2.0**-52
 ZERO_DISTANCE = -750.0
-"""Stands for ln 0 in a table: below ln of the smallest float64, so that exp gives exactly 0."""
+"""Stands for the logarithm of a distance below 1e-300 in a table: exp of it is exactly 0."""
 
 DEGREE = 5
 NODES = 0.5 - 0.5 * np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)
@@ -40,7 +44,7 @@ FINE = np.linspace(0.0, 1.0, 33)
 
 
 @dataclass(frozen=True, eq=False)
-class Tabulated:
+class Tabulated(Leaves):
     """A tabulated quantile function: y = sum_k coefficients[k, cell] t^k, then x from y by `coordinate`.
 
     Attributes:
@@ -50,7 +54,7 @@ class Tabulated:
         low, high: the support.
         origin, scale: of the arcsinh coordinate.
         coordinate: the name of the map from x to y.
-        whole: whether x is rounded up to a whole number.
+        whole: whether x is the extension of a count.
     """
 
     edges: Any
@@ -63,8 +67,6 @@ class Tabulated:
     coordinate: str = field(metadata={"static": True})
     whole: bool = field(metadata={"static": True})
     closed_form: ClassVar[bool] = True
-    data_fields: ClassVar[FieldNames] = FieldNames(static=False)
-    meta_fields: ClassVar[FieldNames] = FieldNames(static=True)
 
     @property
     def support(self) -> Support:
@@ -82,7 +84,7 @@ class Tabulated:
         for k in reversed(range(DEGREE)):
             y = coefficients[k][cell] + t * y
         x = xp.clip(self._from_coordinate(y), self.low, self.high)
-        return xp.maximum(xp.ceil(x), 0.0) if self.whole else x
+        return whole(x) if self.whole else x
 
     def sampling_form(self) -> Tabulated:
         return self
@@ -103,11 +105,11 @@ class Tabulated:
 
     def _to_coordinate(self, x: Floats) -> Floats:
         if self.coordinate == "log":
-            return np.maximum(safe_log(x - self.low), ZERO_DISTANCE)
+            return _log_distance(x - self.low)
         if self.coordinate == "log from above":
-            return np.minimum(-safe_log(self.high - x), -ZERO_DISTANCE)
+            return -_log_distance(self.high - x)
         if self.coordinate == "logit":
-            logit = np.maximum(safe_log(x - self.low), -1e308) - np.maximum(safe_log(self.high - x), -1e308)
+            logit = _log_distance(x - self.low) - _log_distance(self.high - x)
             return np.clip(logit, ZERO_DISTANCE, -ZERO_DISTANCE)
         if self.coordinate == "arcsinh":
             return np.arcsinh((x - self.origin) / self.scale)
@@ -160,7 +162,7 @@ def _adapt(source: Distribution, shape: Tabulated, exact: Callable[[Floats], Flo
     edges = np.linspace(-Z_END, Z_END, FIRST_CELLS + 1)[:-1]
     widths = np.full(FIRST_CELLS, 2.0 * Z_END / FIRST_CELLS)
     done: list[tuple[Floats, Floats, Floats]] = []
-    count = 0
+    count = rounds = 0
     while len(edges):
         z = edges[:, None] + widths[:, None] * np.concatenate((NODES, TESTS))
         x = exact(z.ravel()).reshape(z.shape)
@@ -168,24 +170,32 @@ def _adapt(source: Distribution, shape: Tabulated, exact: Callable[[Floats], Flo
         y = shape._to_coordinate(nodes)
         coefficients = np.vstack((y[:, 0], TO_COEFFICIENTS @ (y[:, 1:] - y[:, :1]).T))
         rising = np.all(np.diff(_horner(coefficients, FINE), axis=1) >= 0.0, axis=1)
-        fitted = np.clip(shape._from_coordinate(_horner(coefficients, TESTS)), *source.support)
-        passed = rising & np.all(_agrees(source, fitted, tests, z[:, DEGREE + 1 :]), axis=1)
-        final = passed | (widths < NARROW) | (count + SPLIT * len(edges) > MOST_CELLS)
         line = np.zeros_like(coefficients)
         line[0], line[1] = y[:, 0], y[:, -1] - y[:, 0]
-        coefficients = np.where(passed, coefficients, line)
+        coefficients = np.where(rising, coefficients, line)
+        fitted = np.clip(shape._from_coordinate(_horner(coefficients, TESTS)), *source.support)
+        agrees = _agrees(source, fitted, tests, z[:, DEGREE + 1 :], in_score=rounds < STRICT_ROUNDS)
+        final = np.all(agrees, axis=1) | (widths < NARROW) | (count + SPLIT * len(edges) > MOST_CELLS)
+        coefficients = np.where(final & ~np.all(agrees, axis=1), line, coefficients)
         done.append((edges[final], widths[final], coefficients[:, final]))
         count += int(np.count_nonzero(final))
         parts = np.arange(SPLIT) / SPLIT
         edges = (edges[~final, None] + widths[~final, None] * parts).ravel()
         widths = np.repeat(widths[~final] / SPLIT, SPLIT)
+        rounds += 1
     return tuple(np.concatenate(parts, axis=-1) for parts in zip(*done, strict=True))  # type: ignore[return-value]
 
 
-def _agrees(source: Distribution, fitted: Floats, exact: Floats, z: Floats) -> Floats:
-    """Whether tabulated quantiles meet the exact ones, in the normal score or to rounding."""
-    score = score_of_tails(source.cdf(fitted), source.sf(fitted))
-    return (np.abs(score - z) < SCORE_TOLERANCE) | (np.abs(fitted - exact) <= ROUNDING * np.abs(exact))
+def _agrees(source: Distribution, fitted: Floats, exact: Floats, z: Floats, *, in_score: bool) -> Floats:
+    """Whether tabulated quantiles meet the exact ones, in the normal score or in probability, or to rounding."""
+    error = np.abs(score_of_tails(source.cdf(fitted), source.sf(fitted)) - z)
+    if not in_score:
+        error *= np.exp(-0.5 * z**2)
+    return (error < TOLERANCE) | (np.abs(fitted - exact) <= ROUNDING * np.abs(exact))
+
+
+def _log_distance(distance: Floats) -> Floats:
+    return np.where(distance < SMALLEST, ZERO_DISTANCE, np.log(np.maximum(distance, SMALLEST)))
 
 
 def _horner(coefficients: Floats, t: Floats) -> Floats:

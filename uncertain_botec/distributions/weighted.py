@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uncertain_botec.distributions.base import Distribution, Floats, Support
-from uncertain_botec.distributions.bounded import Uniform
+from uncertain_botec.distributions.counts import whole
 from uncertain_botec.distributions.inverse import invert
 from uncertain_botec.distributions.level import Level
 from uncertain_botec.distributions.normal import Fixed
@@ -101,17 +101,17 @@ class Mixture(Distribution):
     def quantile(self, level: Level) -> Floats:
         extension = self.count_extension()
         if extension is not None:
-            return np.maximum(np.ceil(extension.quantile(level)), 0.0)
+            return np.asarray(whole(extension.quantile(level)))
         parts = np.stack([np.broadcast_to(c.quantile(level), np.shape(level.z)) for c in self.components])
-        x = invert(self, level.z, parts.min(axis=0), parts.max(axis=0))
+        low, high = parts.min(axis=0), parts.max(axis=0)
         if self.atoms():
-            # A root finder ends next to a jump of F; the levels of the jump belong to the atom itself.
+            # F jumps at an atom: the levels of the jump belong to the atom itself.
             points, masses = np.array(self.atoms()).T
             at_most = self.cdf(points)
             first = np.minimum(np.searchsorted(at_most, level.u), len(points) - 1)
             jump = (level.u <= at_most[first]) & (level.u > at_most[first] - masses[first])
-            x = np.where(jump, points[first], x)
-        return x
+            low, high = np.where(jump, points[first], low), np.where(jump, points[first], high)
+        return invert(self, level.z, low, high, log=self.support[0] >= 0.0)
 
     def mean(self) -> float:
         return float(self._average(component.mean() for component in self.components))
@@ -129,8 +129,8 @@ class Mixture(Distribution):
 
     def count_extension(self) -> Distribution | None:
         extensions = tuple(component.count_extension() for component in self.components)
-        whole = tuple(e for e in extensions if e is not None)
-        return Mixture(whole, self.weights) if len(whole) == len(extensions) else None
+        counts = tuple(e for e in extensions if e is not None)
+        return Mixture(counts, self.weights) if len(counts) == len(extensions) else None
 
     def to_numpyro(self) -> Any:
         from uncertain_botec.distributions.numpyro_forms import mixture

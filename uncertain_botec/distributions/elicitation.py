@@ -1,0 +1,152 @@
+"""From what a person states (quantiles, or parameters by name) to the one distribution that honours it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from uncertain_botec.distributions.base import Distribution
+from uncertain_botec.distributions.families import FAMILIES, Family, Points, quantile_level
+from uncertain_botec.distributions.normal import Fixed
+from uncertain_botec.distributions.truncated import Truncated
+from uncertain_botec.errors import ElicitationError
+
+# How far the cumulative probability at a stated quantile may be from its level.
+TOLERANCE = 1e-9
+
+_ALWAYS_ALLOWED = frozenset({"family", "truncate", "source", "as_of", "note"})
+
+
+def elicit(family: str, stated: Mapping[str, Any]) -> Distribution:
+    """The member of a family that honours what is stated.
+
+    Args:
+        family: a name in `FAMILIES`.
+        stated: values by key, in base units: `p10`, `median`, `mean`, `sd`, `low`, `support`, `truncate`, ...
+
+    Returns:
+        A distribution whose cumulative probability at every stated quantile is its level to 1e-9; a point mass when all
+        that is stated is one value.
+
+    Raises:
+        ElicitationError: no member of the family honours it; the family is never switched.
+    """
+    rules = FAMILIES[family]
+    keys = {key: value for key, value in stated.items() if value is not None and key not in _ALWAYS_ALLOWED}
+    _check_known(rules, keys)
+    _check_finite(rules, keys)
+    points = _points(keys)
+    ends = _ends(rules, keys, points)
+    if point := _point_mass(keys, points):
+        distribution: Distribution = point
+    else:
+        _check_order(family, keys, points)
+        parameters = {key: value for key, value in keys.items() if quantile_level(key) is None and key != "support"}
+        distribution = rules.construct(parameters, points, ends)
+        _check_honoured(family, distribution, points)
+    return _truncated(family, distribution, stated.get("truncate"))
+
+
+def _check_known(rules: Family, keys: Mapping[str, Any]) -> None:
+    known = {*rules.value_keys, *rules.number_keys, *rules.list_keys, *rules.component_keys, *rules.text_keys}
+    for key in keys:
+        if key not in known:
+            raise ElicitationError(
+                f"the family {rules.name} has no `{key}`", key=key, got=f"`{key}`", expected=" or ".join(rules.spellings)
+            )
+
+
+def _check_finite(rules: Family, keys: Mapping[str, Any]) -> None:
+    for key in (*rules.value_keys, *rules.number_keys):
+        if key in keys and not math.isfinite(keys[key]):
+            raise ElicitationError(f"{key} is not a finite number", key=key, got=f"{keys[key]}", expected="a finite number")
+
+
+def _points(keys: Mapping[str, Any]) -> Points:
+    """The stated quantiles as pairs of level and value, by level."""
+    if "median" in keys and "p50" in keys:
+        raise ElicitationError("median and p50 are the same quantile", key="p50", got="both", expected="one of them")
+    levels = {key: quantile_level(key) for key in keys}
+    return tuple(sorted((level, float(keys[key])) for key, level in levels.items() if level is not None))
+
+
+def _ends(rules: Family, keys: Mapping[str, Any], points: Points) -> tuple[float, float]:
+    """The support's ends: stated, or the family's own."""
+    low, high = keys.get("support", rules.support)
+    if not low < high:
+        raise ElicitationError("the support is empty", key="support", got=f"[{low:g}, {high:g}]", expected="low < high")
+    bounded = "support" in rules.list_keys
+    for level, value in points if bounded else ():
+        if not low < value < high:
+            name = f"p{100 * level:g}"
+            raise ElicitationError(
+                f"{name} does not lie inside the support",
+                key=name if name in keys else "median",
+                got=f"{name} = {value:g}, support = [{low:g}, {high:g}]",
+                expected=f"a value between {low:g} and {high:g}",
+                fix="widen `support`, or state a quantile inside it",
+            )
+    return low, high
+
+
+def _point_mass(keys: Mapping[str, Any], points: Points) -> Fixed | None:
+    """The one value that everything stated amounts to, if it does."""
+    values = {value for _, value in points} | {keys[key] for key in ("low", "mode", "high", "value") if key in keys}
+    centre = keys.get("mean", keys.get("median", keys.get("p50")))
+    if any(keys.get(spread) == 0 for spread in ("sd", "sigma", "scale")) and centre is not None:
+        return Fixed(float(centre))
+    stated = len(points) + sum(key in keys for key in ("low", "high"))
+    others = keys.keys() - {"support", "low", "mode", "high", "median"} - {key for key in keys if quantile_level(key)}
+    return Fixed(float(next(iter(values)))) if len(values) == 1 and stated >= 2 and not others else None
+
+
+def _check_order(family: str, keys: Mapping[str, Any], points: Points) -> None:
+    low, high = ([(end, float(keys[end]))] if end in keys else [] for end in ("low", "high"))
+    named = [*low, *((f"p{100 * level:g}", value) for level, value in points), *high]
+    for (lower, below), (upper, above) in zip(named, named[1:], strict=False):
+        if below >= above:
+            swap = f"{lower} = {above:g}, {upper} = {below:g}" if below > above else None
+            advice = f"{swap}, or mean = {below:g}, sd = {above:g} if that is meant" if swap and family == "normal" else swap
+            raise ElicitationError(
+                f"{lower} is {'above' if below > above else 'equal to'} {upper}",
+                key=lower,
+                got=f"{lower} = {below:g}, {upper} = {above:g}",
+                expected=f"{lower} < {upper}; all equal is a value that is known exactly",
+                fix=advice,
+            )
+
+
+def _check_honoured(family: str, distribution: Distribution, points: Points) -> None:
+    for level, value in points:
+        reached = float(distribution.cdf(np.float64(value)))
+        if abs(reached - level) > TOLERANCE:
+            stated = ", ".join(f"p{100 * at:g} = {x:g}" for at, x in points)
+            raise ElicitationError(
+                f"no {family} has these {len(points)} quantiles: through the outer ones, {value:g} is its P{100 * reached:.3g}",
+                key="",
+                got=stated,
+                expected="two quantiles, or three that this family can honour",
+                fix="family jqpd honours any P10, P50 and P90 on a stated support",
+            )
+
+
+def _truncated(family: str, distribution: Distribution, bounds: Sequence[float] | None) -> Distribution:
+    if bounds is None:
+        return distribution
+    low, high = bounds
+    got = f"[{low:g}, {high:g}]"
+    if math.isnan(low) or math.isnan(high) or not low < high:
+        raise ElicitationError("the truncation is empty", key="truncate", got=got, expected="low < high")
+    if distribution.discrete:
+        raise ElicitationError(f"{family} has separate values: leave out those that cannot be", key="truncate", got=got)
+    truncated = Truncated(distribution, low, high)
+    if not truncated.mass > 0:
+        raise ElicitationError(
+            "the truncation leaves no probability", key="truncate", got=got, expected="bounds that the distribution reaches"
+        )
+    return truncated if truncated.mass_cut > 0 else distribution
+
+
