@@ -1,4 +1,4 @@
-"""Search the generators of the shipped lattice and write them: `python tools/lattice_table.py` (six minutes on one core).
+"""Search the generators of the shipped lattice and write them: `python tools/lattice_table.py` (8 minutes on one core).
 
 A rank-1 lattice of n = 2**m points puts point i of column k at i g_k / n modulo 1. Any handful of columns may be used
 together, at any size. Dual to some columns are the integer vectors h with sum h_k g_k = 0 modulo n; a short one means
@@ -33,12 +33,12 @@ SEED = 20080902
 TABLE = Path(__file__).parents[1] / "uncertain_botec" / "sampling" / "tables" / "lattice.txt"
 HEADER = """Generators of the rank-1 lattices with 2**m points, one a line, in the order of the columns.
 Written by tools/lattice_table.py, which says how they were found: one column after the other, each from {candidates}
-random odd 32-bit numbers, by pairs for m = {low} .. {high} and by up to {order} columns together for m = {low} .. {top}.
-Smallest rho ln(n) / n of any pair among the first 8, 16, 32, 64, 128, 256: {merits}."""
+random odd 32-bit numbers, by pairs for m = {low} .. {high} and by up to {order} columns together for
+m = {low} .. {top}. Smallest rho ln(n) / n of any pair among the first 8, 16, 32, 64, 128, 256: {merits}."""
 
 
 def zaremba_index(a: NDArray[np.uint32], level: int) -> NDArray[np.float64]:
-    """rho of the two-dimensional lattices (1, a) with n = 2**level points, for odd a; level is at most 28."""
+    """The rho of the two-dimensional lattices (1, a) with n = 2**level points, for odd a; level is at most 28."""
     n = float(1 << level)  # integers below 2**53, in float64 because that divides fastest
     rest = (a & np.uint32((1 << level) - 1)).astype(np.float64)
     older, older_q, q = np.full_like(rest, n), np.zeros_like(rest), np.ones_like(rest)
@@ -57,7 +57,7 @@ def per_index(level: int) -> float:
 
 
 def pair_merits(earlier: NDArray[np.uint32], later: NDArray[np.uint32], level: int) -> NDArray[np.float64]:
-    """rho ln(n) / n for every earlier[j] and later[k], shape (j, k); the median of random pairs is 0.56."""
+    """The merit rho ln(n) / n of every pair earlier[j], later[k], shape (j, k); the median of random pairs is 0.56."""
     inverse = np.array([pow(int(g), -1, 1 << 32) for g in earlier], dtype=np.uint32)
     return zaremba_index(inverse[:, None] * later, level) * per_index(level)
 
@@ -88,7 +88,7 @@ def kernel(generator: int) -> NDArray[np.float64]:
     """
     n = 1 << TOP
     x = (np.arange(n // 2 + 1, dtype=np.uint32) * np.uint32(generator) & np.uint32(n - 1)) / n
-    return 2 * math.pi**2 * ((x - 0.5) ** 2 - 1 / 12)
+    return np.asarray(2 * math.pi**2 * ((x - 0.5) ** 2 - 1 / 12))
 
 
 def means_by_level(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -98,7 +98,7 @@ def means_by_level(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     strata = np.array([values[step : -1 : 2 * step].sum() for step in (1 << v for v in range(TOP - 1))])
     inside = 2 * np.cumsum(strata[::-1])[LEVELS[0] - 2 :] + values[0] + values[-1]
-    return inside / 2.0 ** np.arange(LEVELS[0], TOP + 1)
+    return np.asarray(inside / 2.0 ** np.arange(LEVELS[0], TOP + 1))
 
 
 def search() -> NDArray[np.uint32]:
@@ -127,6 +127,7 @@ def worst_merit(generators: NDArray[np.uint32], level: int) -> float:
 
 
 def main() -> None:
+    """Search and write the table."""
     generators = search()
     merits = [min(worst_merit(generators[:count], level) for level in LEVELS) for count in (8, 16, 32, 64, 128, 256)]
     listed = ", ".join(f"{merit:.2g}" for merit in merits)

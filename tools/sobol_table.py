@@ -49,6 +49,7 @@ SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.
 
 
 def main() -> None:
+    """Read SciPy's file and write the table."""
     with as_file(files("scipy.stats") / "_sobol_direction_numbers.npz") as path, np.load(path) as data:
         polynomials, initial = data["poly"][:DIMENSIONS].tolist(), data["vinit"][:DIMENSIONS].tolist()
     rows = [[poly, *numbers[: poly.bit_length() - 1]] for poly, numbers in zip(polynomials, initial, strict=True)]

@@ -18,6 +18,7 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import norm, qmc
 
 from uncertain_botec.errors import UsageError
+from uncertain_botec.sampling import points as points_module
 from uncertain_botec.sampling.points import (
     MAX_SIZE,
     SAMPLERS,
@@ -39,7 +40,7 @@ from uncertain_botec.sampling.sobol import (
 
 QUASI = ("lattice", "sobol")
 LEVELS = np.array([0.1, 0.5, 0.9])
-BOUNDS = {8: 0.05, 32: 0.02, 256: 0.003}  # columns and the least rho ln(n) / n of their pairs
+BOUNDS = {8: 0.06, 32: 0.014, 256: 0.003}  # columns and the least rho ln(n) / n of their pairs
 Cube = NDArray[np.floating[Any]]
 
 
@@ -107,9 +108,9 @@ ALL, NONE = np.uint32(0xFFFFFFFF), np.uint32(0)
 @pytest.mark.parametrize(
     "stream",
     [
-        LatticeStream(step=np.uint32(1 << 4), shift=np.array([ALL, 0xFFFFF], dtype=np.uint32)),
-        LatticeStream(step=np.uint32(1 << 31), shift=np.array([NONE, 1], dtype=np.uint32)),
-        LatticeStream(step=~NONE << np.uint32(4), shift=np.array([0xF, 0xFFFFF], dtype=np.uint32)),
+        LatticeStream(step=np.array(1 << 4, dtype=np.uint32), shift=np.array([ALL, 0xFFFFF], dtype=np.uint32)),
+        LatticeStream(step=np.array(1 << 31, dtype=np.uint32), shift=np.array([NONE, 1], dtype=np.uint32)),
+        LatticeStream(step=np.array(0xFFFFFFF0, dtype=np.uint32), shift=np.array([0xF, 0xFFFFF], dtype=np.uint32)),
         SobolStream(directions=np.full(1, ALL), keys=np.zeros(KEYS, dtype=np.uint32)),
         SobolStream(directions=np.full(28, NONE), keys=np.full(KEYS, NONE)),
     ],
@@ -120,7 +121,7 @@ def test_extreme_bit_patterns_stay_inside(stream: Any, dtype: Any) -> None:
         index = jnp.array([0, 1, 2, MAX_SIZE - 1], dtype=jnp.uint32)
         u = np.asarray(uniforms(stream, index, dtype))
     assert u.dtype == dtype
-    assert 0 < u.min()
+    assert u.min() > 0
     assert u.max() < 1
     assert np.isfinite(ndtri(u)).all()
 
@@ -129,7 +130,7 @@ def test_extreme_bit_patterns_stay_inside(stream: Any, dtype: Any) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_extreme_random_words_stay_inside(bits: np.uint32, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hash of all zeros or all ones, which no test would meet by drawing, gives neither 0 nor 1."""
-    monkeypatch.setattr(jax.random, "key_data", lambda keys: jnp.full((*keys.shape, 2), bits))
+    monkeypatch.setattr(points_module, "_threefry", lambda key, index: (jnp.full_like(index, bits),) * 2)
     with jax.enable_x64(dtype == np.float64):
         u = np.asarray(uniforms(MonteCarloStream(np.zeros(2, dtype=np.uint32)), jnp.zeros(1, dtype=jnp.uint32), dtype))
     edge = 2.0**-24 if dtype == np.float32 else 2.0**-53
@@ -198,7 +199,7 @@ def test_sobol_points_are_scipys() -> None:
 
 
 def test_random_direction_numbers_are_triangular() -> None:
-    """Direction number k has its lowest set bit in place k, whatever the words; that makes the column a (0, 1)-sequence."""
+    """Direction number k has its lowest set bit in place k, whatever the words: a (0, 1)-sequence."""
     numbers = random_direction_numbers(np.random.default_rng(0).integers(0, 1 << 32, 32, dtype=np.uint32))
     assert (numbers & -numbers == np.uint32(1) << np.arange(31, -1, -1, dtype=np.uint32)).all()
     assert len(np.unique(numbers)) == 32
@@ -282,9 +283,12 @@ def test_monte_carlo_is_fold_in() -> None:
     stream = point_set("monte-carlo", 64, seed=6).stream("mfu", 0, 3)
     assert isinstance(stream, MonteCarloStream)
     key = jax.random.wrap_key_data(jnp.asarray(stream.key), impl="threefry2x32")
-    expected = [int(jax.random.key_data(jax.random.fold_in(key, i))[0]) >> 9 for i in range(4)]
-    u = np.asarray(uniforms(stream, jnp.arange(4, dtype=jnp.uint32), np.float32))
-    assert (u * 2.0**23 - 0.5).tolist() == expected
+    index = [0, 1, 2, 12345, MAX_SIZE - 1]
+    words = [jax.random.key_data(jax.random.fold_in(key, i)) for i in index]
+    expected = [((int(upper) << 20 | int(lower) >> 12) + 0.5) * 2.0**-52 for upper, lower in map(np.asarray, words)]
+    with jax.enable_x64(True):
+        u = np.asarray(uniforms(stream, jnp.array(index, dtype=jnp.uint32), np.float64))
+    assert u.tolist() == expected
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
@@ -358,7 +362,7 @@ def quantile_errors(y: Cube, truth: NDArray[np.float64]) -> float:
 
 @pytest.mark.parametrize("level", [14, 18])
 def test_training_cost_quantiles(level: int) -> None:
-    """P10, P50 and P90 of the training cost: Monte Carlo errs as theory says, the others by less than a third of that.
+    """P10, P50, P90 of the training cost: Monte Carlo errs as theory says, the others less than a third of that.
 
     The exact law: the overhead by Gauss-Hermite quadrature, the normal rest in closed form.
     """
@@ -375,3 +379,26 @@ def test_training_cost_quantiles(level: int) -> None:
     assert 0.7 < errors["monte-carlo"] / theory < 1.4
     assert errors["lattice"] < theory / 3
     assert errors["sobol"] < theory / 3
+
+
+@pytest.mark.parametrize("sampler", QUASI)
+def test_random_subsets_of_columns(sampler: str) -> None:
+    """Any 5 to 10 of 256 columns, summed with random weights: means err 4 times less than Monte Carlo, quantiles 1.5.
+
+    Monte Carlo's errors are known in closed form: the sum y of normals is standard normal, exp(y / 2) is lognormal.
+    """
+    rng, size, truth = np.random.default_rng(2), 1 << 14, ndtri(LEVELS)
+    quantile_theory = np.sqrt((LEVELS * (1 - LEVELS) / norm.pdf(truth) ** 2).mean() / size)
+    mean_theory = np.sqrt(np.exp(1 / 4) * np.expm1(1 / 4) / size)
+    ratios = []
+    for seed in range(16):
+        chosen = rng.choice(256, int(rng.integers(5, 11)), replace=False)
+        weights = np.exp(rng.normal(0, 0.7, len(chosen)))
+        z = ndtri(cube(point_set(sampler, 16 * size, seed), columns(*chosen)))
+        y = np.einsum("k,rki->ri", weights / np.linalg.norm(weights), z)
+        mean_error = np.sqrt(((np.exp(y / 2).mean(axis=-1) - np.exp(1 / 8)) ** 2).mean())
+        ratios.append((quantile_errors(y, truth) / quantile_theory, mean_error / mean_theory))
+    quantile_rms, mean_rms = np.sqrt(np.square(ratios).mean(axis=0))
+    assert quantile_rms < 1 / 1.5
+    assert mean_rms < 1 / 4
+    assert np.max(ratios) < 1  # no subset is worse off than with Monte Carlo

@@ -1,4 +1,4 @@
-"""Families of distributions, elicitation, and quantile functions that run inside a jitted kernel (without importing JAX)."""
+"""Families of distributions, elicitation, and quantile functions that run inside a jitted kernel."""
 
 from __future__ import annotations
 
@@ -12,9 +12,20 @@ from uncertain_botec.distributions.normal import Fixed, LogitNormal, LogNormal, 
 from uncertain_botec.distributions.tabulate import Tabulated, tabulate
 from uncertain_botec.distributions.weighted import Choice, Empirical
 
-__all__ = ["FAMILIES", "PYTREE_CLASSES", "Distribution", "Family", "Level", "elicit", "level_of_u", "level_of_z", "tabulate"]
+__all__ = [
+    "FAMILIES",
+    "PYTREE_CLASSES",
+    "Distribution",
+    "Family",
+    "Level",
+    "elicit",
+    "level_of_u",
+    "level_of_z",
+    "tabulate",
+]
 
 # What a kernel may be given: the sampling forms.
 PYTREE_CLASSES: tuple[type, ...] = (
-    Choice, Empirical, Fixed, JqpdBounded, JqpdHalfBounded, LogNormal, LogUniform, LogitNormal, Normal, Tabulated, Triangular, Uniform,
+    Choice, Empirical, Fixed, JqpdBounded, JqpdHalfBounded, LogNormal, LogUniform, LogitNormal, Normal, Tabulated,
+    Triangular, Uniform,
 )  # fmt: skip

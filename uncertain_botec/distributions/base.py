@@ -30,11 +30,20 @@ class FieldNames:
         return tuple(f.name for f in dataclasses.fields(owner) if f.metadata.get("static", False) is self.static)
 
 
+@dataclasses.dataclass(frozen=True)
 class Leaves:
-    """A dataclass that a kernel takes as a pytree; a field with the metadata `static=True` is part of its structure."""
+    """A dataclass that a kernel takes as a pytree; a field with the metadata `static=True` is part of its structure.
 
-    data_fields: ClassVar[FieldNames] = FieldNames(static=False)
-    meta_fields: ClassVar[FieldNames] = FieldNames(static=True)
+    `kind` is the name of the class. JAX compares the structures of dataclasses by their static fields alone, so that
+    without it a kernel compiled for one class can be taken, when hashes collide, for another with as many fields.
+    """
+
+    kind: str = dataclasses.field(default="", kw_only=True, repr=False, metadata={"static": True})
+    data_fields = FieldNames(static=False)
+    meta_fields = FieldNames(static=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", type(self).__name__)
 
 
 class Distribution(Leaves, ABC):

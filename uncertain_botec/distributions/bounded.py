@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincinv, ndtr
+from scipy.special import betainc, betaincc, betaincinv, ndtr
 
 from uncertain_botec.distributions.base import Distribution, Floats, Support
 from uncertain_botec.distributions.level import Level, special
@@ -132,9 +132,17 @@ class Triangular(Bounded):
         return math.sqrt((left * left + left * right + right * right) / 18.0)
 
     def to_numpyro(self) -> Any:
-        from uncertain_botec.distributions.numpyro_forms import triangular
+        from uncertain_botec.distributions.numpyro_forms import elicited
 
-        return triangular(self)
+        return elicited(self)
+
+    def log_density(self, x: Any) -> Any:
+        """ln f(x) inside the support: f rises in a straight line to 2 / (high - low) at the mode and falls likewise."""
+        xp = x.__array_namespace__()
+        left, right = self.mode - self.low, self.high - self.mode
+        # A leg of length 0 has no points, only a formula that must not divide by it.
+        height = xp.where(x < self.mode, (x - self.low) / (left or 1.0), (self.high - x) / (right or 1.0))
+        return xp.log(height) + math.log(2.0 / (left + right))
 
 
 @dataclass(frozen=True)
@@ -149,12 +157,21 @@ class Beta(Bounded):
     closed_form: ClassVar[bool] = False
 
     def cdf(self, x: ArrayLike) -> Floats:
-        return np.asarray(betainc(self.alpha, self.beta, (self.inside(x) - self.low) / (self.high - self.low)))
+        return self._tails(x)[0]
 
     def sf(self, x: ArrayLike) -> Floats:
-        return np.asarray(betainc(self.beta, self.alpha, (self.high - self.inside(x)) / (self.high - self.low)))
+        return self._tails(x)[1]
 
-    def quantile(self, level: Level) -> Floats:
+    def _tails(self, x: ArrayLike) -> tuple[Floats, Floats]:
+        """Both tails, from the distance to the nearer end, which keeps its relative precision."""
+        width, inside = self.high - self.low, self.inside(x)
+        below, above = (inside - self.low) / width, (self.high - inside) / width
+        return (
+            np.where(below < 0.5, betainc(self.alpha, self.beta, below), betaincc(self.beta, self.alpha, above)),
+            np.where(below < 0.5, betaincc(self.alpha, self.beta, below), betainc(self.beta, self.alpha, above)),
+        )
+
+    def quantile(self, level: Level) -> Any:
         width = self.high - self.low
         from_low = self.low + width * betaincinv(self.alpha, self.beta, level.u)
         from_high = self.high - width * betaincinv(self.beta, self.alpha, ndtr(-level.z))
@@ -205,7 +222,7 @@ class Pert(Bounded):
     def sf(self, x: ArrayLike) -> Floats:
         return self.as_beta.sf(x)
 
-    def quantile(self, level: Level) -> Floats:
+    def quantile(self, level: Level) -> Any:
         return self.as_beta.quantile(level)
 
     def mean(self) -> float:

@@ -50,7 +50,7 @@ class Count(Distribution):
     def sf(self, x: ArrayLike) -> Floats:
         return self.count_extension().sf(np.floor(x) + 1.0)
 
-    def quantile(self, level: Level) -> Floats:
+    def quantile(self, level: Level) -> Any:
         return whole(self.count_extension().quantile(level))
 
     def count_extension(self) -> CountExtension:
@@ -75,12 +75,13 @@ class CountExtension(Distribution):
     def sf(self, x: ArrayLike) -> Floats:
         return np.where(np.asarray(x) > 0.0, self.count.tails(np.maximum(x, SMALLEST))[1], 1.0)
 
-    def quantile(self, level: Level) -> Floats:
+    def quantile(self, level: Level) -> Any:
         mean, sd = self.count.mean(), self.count.sd()
         t = 0.5 * np.asarray(level.z) ** 2 + 6.0
         spread = np.sqrt(2.0 * t) * sd
         low, high = mean - spread, mean + spread + self.count.rarity_scale * t + 2.0
-        return invert(self, level.z, np.maximum(low, SMALLEST), high, log=bool(np.any(low < 1.0)))
+        # Below a = 1e-30 lies less than Phi(-8.3), and all of it is a count of 0.
+        return invert(self, level.z, np.maximum(low, 1e-30), high, log=bool(np.any(low < 1.0)))
 
     def to_numpyro(self) -> Any:
         return self.count.to_numpyro()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from itertools import pairwise
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -34,7 +36,7 @@ def elicit(family: str, stated: Mapping[str, Any]) -> Distribution:
     Raises:
         ElicitationError: no member of the family honours it; the family is never switched.
     """
-    rules = FAMILIES[family]
+    rules = _rules(family)
     keys = {key: value for key, value in stated.items() if value is not None and key not in _ALWAYS_ALLOWED}
     _check_known(rules, keys)
     _check_finite(rules, keys)
@@ -50,19 +52,42 @@ def elicit(family: str, stated: Mapping[str, Any]) -> Distribution:
     return _truncated(family, distribution, stated.get("truncate"))
 
 
+def _rules(family: str) -> Family:
+    if family in FAMILIES:
+        return FAMILIES[family]
+    close = get_close_matches(family, FAMILIES, n=1)
+    raise ElicitationError(
+        f"there is no family {family}",
+        key="family",
+        got=f'"{family}"',
+        expected=", ".join(FAMILIES),
+        fix=f'did you mean "{close[0]}"?' if close else None,
+    )
+
+
 def _check_known(rules: Family, keys: Mapping[str, Any]) -> None:
     known = {*rules.value_keys, *rules.number_keys, *rules.list_keys, *rules.component_keys, *rules.text_keys}
     for key in keys:
         if key not in known:
             raise ElicitationError(
-                f"the family {rules.name} has no `{key}`", key=key, got=f"`{key}`", expected=" or ".join(rules.spellings)
+                f"the family {rules.name} has no `{key}`",
+                key=key,
+                got=f"`{key}`",
+                expected=" or ".join(rules.spellings),
             )
 
 
 def _check_finite(rules: Family, keys: Mapping[str, Any]) -> None:
     for key in (*rules.value_keys, *rules.number_keys):
         if key in keys and not math.isfinite(keys[key]):
-            raise ElicitationError(f"{key} is not a finite number", key=key, got=f"{keys[key]}", expected="a finite number")
+            _refuse_infinite(key, keys[key])
+    for value in keys.get("values", ()):
+        if not math.isfinite(value):
+            _refuse_infinite("values", value)
+
+
+def _refuse_infinite(key: str, value: float) -> NoReturn:
+    raise ElicitationError(f"{key} is not finite", key=key, got=f"{value}", expected="finite numbers")
 
 
 def _points(keys: Mapping[str, Any]) -> Points:
@@ -106,16 +131,17 @@ def _point_mass(keys: Mapping[str, Any], points: Points) -> Fixed | None:
 def _check_order(family: str, keys: Mapping[str, Any], points: Points) -> None:
     low, high = ([(end, float(keys[end]))] if end in keys else [] for end in ("low", "high"))
     named = [*low, *((f"p{100 * level:g}", value) for level, value in points), *high]
-    for (lower, below), (upper, above) in zip(named, named[1:], strict=False):
+    for (lower, below), (upper, above) in pairwise(named):
         if below >= above:
             swap = f"{lower} = {above:g}, {upper} = {below:g}" if below > above else None
-            advice = f"{swap}, or mean = {below:g}, sd = {above:g} if that is meant" if swap and family == "normal" else swap
+            if swap and family == "normal":
+                swap += f", or mean = {below:g}, sd = {above:g} if that is meant"
             raise ElicitationError(
                 f"{lower} is {'above' if below > above else 'equal to'} {upper}",
                 key=lower,
                 got=f"{lower} = {below:g}, {upper} = {above:g}",
                 expected=f"{lower} < {upper}; all equal is a value that is known exactly",
-                fix=advice,
+                fix=swap,
             )
 
 
@@ -125,7 +151,7 @@ def _check_honoured(family: str, distribution: Distribution, points: Points) -> 
         if abs(reached - level) > TOLERANCE:
             stated = ", ".join(f"p{100 * at:g} = {x:g}" for at, x in points)
             raise ElicitationError(
-                f"no {family} has these {len(points)} quantiles: through the outer ones, {value:g} is its P{100 * reached:.3g}",
+                f"no {family} has these quantiles: through the outer ones, {value:g} is its P{100 * reached:.3g}",
                 key="",
                 got=stated,
                 expected="two quantiles, or three that this family can honour",
@@ -140,13 +166,16 @@ def _truncated(family: str, distribution: Distribution, bounds: Sequence[float] 
     got = f"[{low:g}, {high:g}]"
     if math.isnan(low) or math.isnan(high) or not low < high:
         raise ElicitationError("the truncation is empty", key="truncate", got=got, expected="low < high")
-    if distribution.discrete:
-        raise ElicitationError(f"{family} has separate values: leave out those that cannot be", key="truncate", got=got)
-    truncated = Truncated(distribution, low, high)
-    if not truncated.mass > 0:
+    if isinstance(distribution, Fixed):
+        left = low <= distribution.value <= high
+    elif distribution.discrete:
         raise ElicitationError(
-            "the truncation leaves no probability", key="truncate", got=got, expected="bounds that the distribution reaches"
+            f"{family} has separate values", key="truncate", got=got, expected="only continuous families are truncated"
         )
+    else:
+        left = Truncated(distribution, low, high).mass > 0
+    if not left:
+        expected = "bounds that the distribution reaches"
+        raise ElicitationError("the truncation leaves no probability", key="truncate", got=got, expected=expected)
+    truncated = Truncated(distribution, low, high)
     return truncated if truncated.mass_cut > 0 else distribution
-
-

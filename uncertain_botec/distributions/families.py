@@ -17,7 +17,7 @@ from uncertain_botec.distributions.base import Distribution
 from uncertain_botec.distributions.bounded import Beta, LogUniform, Pert, Triangular, Uniform
 from uncertain_botec.distributions.counts import NegativeBinomial, Poisson
 from uncertain_botec.distributions.jqpd import JqpdBounded, JqpdHalfBounded
-from uncertain_botec.distributions.normal import LogitNormal, LogNormal, Normal
+from uncertain_botec.distributions.normal import Fixed, LogitNormal, LogNormal, Normal
 from uncertain_botec.distributions.solving import (
     beta_through,
     gamma_shape,
@@ -27,7 +27,6 @@ from uncertain_botec.distributions.solving import (
     poisson_rate,
     standard_quantile,
 )
-from uncertain_botec.distributions.normal import Fixed
 from uncertain_botec.distributions.tailed import Gamma, StudentT
 from uncertain_botec.distributions.weighted import Empirical, choice, mixture
 from uncertain_botec.errors import ElicitationError
@@ -83,13 +82,16 @@ def _refuse(name: str, parameters: Parameters, points: Points) -> ElicitationErr
     """What is stated is none of the family's spellings."""
     keys = [*parameters, *(f"p{100 * level:g}" for level, _ in points)]
     got = ", ".join(keys) if keys else "nothing"
-    return ElicitationError(f"this does not state a {name}", got=got, expected=" or ".join(FAMILIES[name].spellings))
+    expected = " or ".join(FAMILIES[name].spellings)
+    return ElicitationError(f"these keys do not state the family {name}", got=got, expected=expected)
 
 
 def _positive(parameters: Parameters, *keys: str) -> None:
     for key in keys:
         if not parameters[key] > 0:
-            raise ElicitationError(f"{key} is not positive", key=key, got=f"{parameters[key]:g}", expected="more than zero")
+            raise ElicitationError(
+                f"{key} is not positive", key=key, got=f"{parameters[key]:g}", expected="more than zero"
+            )
 
 
 def _above_zero(family: str, stated: Sequence[tuple[str, float]]) -> None:
@@ -101,8 +103,8 @@ def _above_zero(family: str, stated: Sequence[tuple[str, float]]) -> None:
                 key=key,
                 got=f"{key} = {value:g}",
                 expected="a value above zero",
-                fix="state a small positive quantile, or choose a family that reaches zero: gamma, jqpd with support = [0, inf], "
-                "or normal with truncate = [0, inf]",
+                fix="state a small positive quantile, or choose a family that reaches zero: gamma, "
+                "jqpd with support = [0, inf], or normal with truncate = [0, inf]",
             )
 
 
@@ -111,7 +113,7 @@ def _named(points: Points) -> list[tuple[str, float]]:
 
 
 def _line(points: Points, score: Callable[[float], float], of: Callable[[float], float]) -> tuple[float, float]:
-    """Location and scale of the straight line through the outer two quantiles: of(x) = location + scale score(level)."""
+    """Location and scale of the line through the outer two quantiles: of(x) = location + scale score(level)."""
     (first, low), (last, high) = points[0], points[-1]
     scale = (of(high) - of(low)) / (score(last) - score(first))
     return of(low) - scale * score(first), scale
@@ -125,6 +127,11 @@ def _score(level: float) -> float:
     return float(ndtri(level))
 
 
+def _with_mean(parameters: Parameters, points: Points) -> Points:
+    """Of a symmetric family the mean is the quantile at 0.5."""
+    return tuple(sorted((*points, (0.5, parameters["mean"])))) if "mean" in parameters else points
+
+
 def _fixed(parameters: Parameters, points: Points, ends: Ends) -> Distribution:
     if set(parameters) != {"value"}:
         raise _refuse("fixed", parameters, points)
@@ -132,13 +139,13 @@ def _fixed(parameters: Parameters, points: Points, ends: Ends) -> Distribution:
 
 
 def _normal(parameters: Parameters, points: Points, ends: Ends) -> Distribution:
-    points = (*points, (0.5, parameters["mean"])) if "mean" in parameters else points
-    match sorted(parameters.keys() - {"mean"}), len(points):
-        case ["sd"], 1 if points[0][0] == 0.5:
+    centred = _with_mean(parameters, points)
+    match sorted(parameters.keys() - {"mean"}), len(centred):
+        case ["sd"], 1 if centred[0][0] == 0.5:
             _positive(parameters, "sd")
-            return Normal(points[0][1], parameters["sd"])
+            return Normal(centred[0][1], parameters["sd"])
         case [], count if count >= 2:
-            return Normal(*_line(tuple(sorted(points)), _score, _identity))
+            return Normal(*_line(centred, _score, _identity))
     raise _refuse("normal", parameters, points)
 
 
@@ -165,7 +172,9 @@ def _lognormal(parameters: Parameters, points: Points, ends: Ends) -> Distributi
 def _logit_normal(parameters: Parameters, points: Points, ends: Ends) -> Distribution:
     low, high = ends
     if math.isinf(high - low):
-        raise ElicitationError("a logit-normal has two ends", key="support", got=f"[{low:g}, {high:g}]", expected="finite ends")
+        raise ElicitationError(
+            "a logit-normal has two ends", key="support", got=f"[{low:g}, {high:g}]", expected="finite ends"
+        )
 
     def logit(x: float) -> float:
         return math.log(x - low) - math.log(high - x)
@@ -200,7 +209,9 @@ def _uniform(parameters: Parameters, points: Points, ends: Ends) -> Distribution
 
 def _loguniform(parameters: Parameters, points: Points, ends: Ends) -> Distribution:
     stated = _with_ends(parameters, points)
-    _above_zero("loguniform", [*((key, parameters[key]) for key in ("low", "high") if key in parameters), *_named(points)])
+    _above_zero(
+        "loguniform", [*((key, parameters[key]) for key in ("low", "high") if key in parameters), *_named(points)]
+    )
     if len(stated) < 2:
         raise _refuse("loguniform", parameters, points)
     low, width = _line(stated, _identity, math.log)
@@ -217,7 +228,9 @@ def _three_point(
         low, high = parameters["low"], parameters["high"]
         if not low <= mode <= high:
             got = f"low = {low:g}, mode = {mode:g}, high = {high:g}"
-            raise ElicitationError("the mode is not between low and high", key="mode", got=got, expected="low <= mode <= high")
+            raise ElicitationError(
+                "the mode is not between low and high", key="mode", got=got, expected="low <= mode <= high"
+            )
         return kind(low, mode, high)
     if (mode is None and len(stated) < 3) or (mode is not None and len(stated) != 2):
         raise _refuse(name, parameters, points)
@@ -265,7 +278,9 @@ def _beta(parameters: Parameters, points: Points, ends: Ends) -> Distribution:
 def _gamma(parameters: Parameters, points: Points, ends: Ends) -> Distribution:
     low, high = ends
     if not math.isinf(high) or math.isinf(low):
-        raise ElicitationError("a gamma reaches up to inf", key="support", got=f"[{low:g}, {high:g}]", expected="[low, inf]")
+        raise ElicitationError(
+            "a gamma reaches up to inf", key="support", got=f"[{low:g}, {high:g}]", expected="[low, inf]"
+        )
     match sorted(parameters), len(points):
         case ["scale", "shape"], 0:
             _positive(parameters, "shape", "scale")
@@ -285,13 +300,17 @@ def _student_t(parameters: Parameters, points: Points, ends: Ends) -> Distributi
         raise _refuse("student-t", parameters, points)
     _positive(parameters, "df")
     df = parameters["df"]
-    points = (*points, (0.5, parameters["mean"])) if "mean" in parameters else points
-    match sorted(parameters.keys() - {"mean", "df"}), len(points):
-        case ["scale"], 1 if points[0][0] == 0.5:
+    if "mean" in parameters and df <= 1:
+        raise ElicitationError(
+            "Student's t has no mean unless df is above 1", key="mean", got=f"df = {df:g}", expected="median"
+        )
+    centred = _with_mean(parameters, points)
+    match sorted(parameters.keys() - {"mean", "df"}), len(centred):
+        case ["scale"], 1 if centred[0][0] == 0.5:
             _positive(parameters, "scale")
-            return StudentT(df, points[0][1], parameters["scale"])
+            return StudentT(df, centred[0][1], parameters["scale"])
         case [], count if count >= 2:
-            return StudentT(df, *_line(tuple(sorted(points)), lambda level: _t_score(df, level), _identity))
+            return StudentT(df, *_line(centred, lambda level: _t_score(df, level), _identity))
     raise _refuse("student-t", parameters, points)
 
 
@@ -334,7 +353,10 @@ def _negative_binomial(parameters: Parameters, points: Points, ends: Ends) -> Di
             if excess <= 0:
                 got = f"mean = {mean:g}, sd = {parameters['sd']:g}"
                 raise ElicitationError(
-                    "a negative binomial spreads more than a Poisson", key="sd", got=got, expected=f"sd above {math.sqrt(mean):g}"
+                    "a negative binomial spreads more than a Poisson",
+                    key="sd",
+                    got=got,
+                    expected=f"sd above {math.sqrt(mean):g}",
                 )
             return NegativeBinomial(mean, mean**2 / excess)
         case [], 2:
@@ -347,13 +369,18 @@ def _shares(parameters: Parameters, count: int) -> tuple[float, ...]:
     given = [key for key in ("weights", "odds") if key in parameters]
     if len(given) != 1:
         got = "both" if given else "neither"
-        raise ElicitationError("the alternatives have no probabilities", got=got, expected="weights that sum to one, or odds")
+        raise ElicitationError(
+            "the alternatives have no probabilities", got=got, expected="weights that sum to one, or odds"
+        )
     (key,) = given
     shares = tuple(float(share) for share in parameters[key])
     total = math.fsum(shares)
     if len(shares) != count or not all(0 <= share < math.inf for share in shares) or not total > 0:
         raise ElicitationError(
-            f"{key} do not fit the alternatives", key=key, got=f"{list(shares)}", expected=f"{count} numbers, none negative"
+            f"{key} do not fit the alternatives",
+            key=key,
+            got=f"{list(shares)}",
+            expected=f"{count} numbers, none negative",
         )
     if key == "weights" and abs(total - 1) > 1e-9:
         raise ElicitationError(
@@ -377,6 +404,14 @@ def _mixture(parameters: Parameters, points: Points, ends: Ends) -> Distribution
     components = parameters.get("components", ())
     if not components:
         raise _refuse("mixture", parameters, points)
+    kinds = {component.family for component in components if component.discrete}
+    if not kinds <= {"fixed", "choice"} and any(component.count_extension() is None for component in components):
+        raise ElicitationError(
+            "a mixture of counts and continuous values is neither",
+            key="components",
+            got=", ".join(component.family for component in components),
+            expected="counts (and whole values) only, or continuous families (and fixed values) only",
+        )
     return mixture(components, _shares(parameters, len(components)))
 
 
@@ -389,7 +424,9 @@ def _empirical(parameters: Parameters, points: Points, ends: Ends) -> Distributi
 
 _TWO = "two quantiles"
 _FAMILIES = (
-    Family("fixed", "a value that is known exactly", '{ value = 2048, source = "plan" }', ("value",), _fixed, ("value",)),
+    Family(
+        "fixed", "a value that is known exactly", '{ value = 2048, source = "plan" }', ("value",), _fixed, ("value",)
+    ),
     Family(
         "normal",
         "symmetric, on the whole line",
@@ -402,7 +439,12 @@ _FAMILIES = (
         "lognormal",
         "products of many factors: positive, skewed to the right",
         '{ family = "lognormal", p10 = "1.9 USD/hour", p90 = "2.9 USD/hour" }',
-        (_TWO, "median and sigma (standard deviation of the logarithm)", "mean and sd (of the value itself)", "mean and sigma"),
+        (
+            _TWO,
+            "median and sigma (standard deviation of the logarithm)",
+            "mean and sd (of the value itself)",
+            "mean and sigma",
+        ),
         _lognormal,
         ("mean", "sd", *QUANTILES),
         ("sigma",),
@@ -521,7 +563,7 @@ _FAMILIES = (
     Family(
         "mixture",
         "one of several beliefs",
-        '{ family = "mixture", components = [{ family = "normal", mean = 0.4, sd = 0.02 }, 0.3], weights = [0.9, 0.1] }',
+        '{ family = "mixture", components = [{ family = "normal", mean = 0.4, sd = 0.02 }, 0.3], odds = [9, 1] }',
         ("components and weights", "components and odds"),
         _mixture,
         (),

@@ -1,4 +1,4 @@
-"""Exact quantiles by bracketed root finding, for distributions whose cumulative probability has no inverse of its own."""
+"""Exact quantiles by bracketed root finding, for distributions without an inverse of their own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def invert(distribution: Distribution, z: ArrayLike, low: ArrayLike, high: Array
 
     def excess(y: Floats) -> Floats:
         x = np.exp(y) if log else y
-        return score_of_tails(distribution.cdf(x), distribution.sf(x)) - z
+        return np.asarray(score_of_tails(distribution.cdf(x), distribution.sf(x)) - z)
 
     if log:
         root = np.exp(find_roots(excess, np.log(np.maximum(low, SMALLEST)), np.log(np.maximum(high, SMALLEST))))
@@ -54,7 +54,7 @@ def find_roots(f: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floa
         a, fa = x, fx
         best = np.where(np.abs(fa) < np.abs(fb), a, b)
         width = np.abs(b - a)
-        resolution = 2.0**-52 * np.abs(best) + SMALLEST
+        resolution = 2.0**-50 * np.abs(best) + SMALLEST
         if np.all((width <= 2.0 * resolution) | (fa == 0.0)):
             break
         with np.errstate(all="ignore"):

@@ -44,7 +44,7 @@ class JqpdBounded(NormalScored):
         # Distances to both ends, so that a value close to the upper one keeps its precision.
         below, middle, above = (_probit((v - low) / (high - low), (high - v) / (high - low)) for v in values)
         c = -float(ndtri(level))
-        sign, smaller, excess = _shape(below, middle, above)
+        sign, _, excess = _shape(below, middle, above)
         delta = max(_arccosh1p(excess) / c, DELTA_FLOOR)
         lam = (above - below) / math.sinh(2.0 * delta * c)
         return cls(below if sign > 0 else above, lam, delta, sign * c, low, high)
@@ -58,7 +58,7 @@ class JqpdBounded(NormalScored):
         width = self.high - self.low
         below, above = (inside - self.low) / width, (self.high - inside) / width
         probit = np.where(below < 0.5, ndtri(below), -ndtri(above))
-        return np.arcsinh((probit - self.xi) / self.lam) / self.delta - self.shift
+        return np.asarray(np.arcsinh((probit - self.xi) / self.lam) / self.delta - self.shift)
 
     def quantile(self, level: Level) -> Any:
         xp = level.z.__array_namespace__()
@@ -66,9 +66,20 @@ class JqpdBounded(NormalScored):
         return xp.clip(self.low + (self.high - self.low) * special(xp).ndtr(probit), self.low, self.high)
 
     def to_numpyro(self) -> Any:
-        from uncertain_botec.distributions.numpyro_forms import jqpd_bounded
+        from uncertain_botec.distributions.numpyro_forms import elicited
 
-        return jqpd_bounded(self)
+        return elicited(self)
+
+    def log_density(self, x: Any) -> Any:
+        """ln f(x) = ln phi(z) + ln dz/dx inside the support."""
+        xp = x.__array_namespace__()
+        width = self.high - self.low
+        probit = special(xp).ndtri((x - self.low) / width)
+        s = (probit - self.xi) / self.lam
+        z = xp.asinh(s) / self.delta - self.shift
+        # ln phi(z) - ln phi(probit): the normalisations cancel.
+        log_ratio = 0.5 * (probit**2 - z**2)
+        return log_ratio - 0.5 * xp.log1p(s * s) - math.log(self.delta * self.lam * width)
 
 
 @dataclass(frozen=True)
@@ -113,9 +124,19 @@ class JqpdHalfBounded(NormalScored):
         return self.bound + self.side * xp.exp(self.log_theta + self.lam * xp.sinh(angle))
 
     def to_numpyro(self) -> Any:
-        from uncertain_botec.distributions.numpyro_forms import jqpd_half_bounded
+        from uncertain_botec.distributions.numpyro_forms import elicited
 
-        return jqpd_half_bounded(self)
+        return elicited(self)
+
+    def log_density(self, x: Any) -> Any:
+        """ln f(x) = ln phi(z) + ln |dz/dx| inside the support."""
+        xp = x.__array_namespace__()
+        distance = self.side * (x - self.bound)
+        s = (xp.log(distance) - self.log_theta) / self.lam
+        angle = xp.asinh(s) - self.shift
+        z = xp.sinh(angle) / self.delta
+        log_slope = xp.log(xp.cosh(angle)) - 0.5 * xp.log1p(s * s) - xp.log(distance)
+        return -0.5 * z**2 + log_slope - math.log(self.delta * self.lam * math.sqrt(2.0 * math.pi))
 
 
 def _shape(below: float, middle: float, above: float) -> tuple[float, float, float]:

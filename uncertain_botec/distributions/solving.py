@@ -1,4 +1,4 @@
-"""The quantile equations that have no closed form: bracketed roots, so that a solution is found whenever there is one."""
+"""The quantile equations without a closed form: bracketed roots, so that a solution is found if there is one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,23 @@ from uncertain_botec.errors import ElicitationError
 Point = tuple[float, float]
 """A stated quantile: its level and its value."""
 
+# How far from zero an equation may be at the end of its bracket to be solved there, by rounding.
+_EQUAL = 1e-10
+
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """The root in a bracket, to the resolution of float64; an end where the function is already past zero is that root."""
+    """The root in a bracket, to the resolution of float64."""
     from scipy.optimize import brentq  # a third of this package's import time, and closed forms need none of it
 
     at_low, at_high = function(low), function(high)
-    if at_low == 0 or at_high == 0:
-        return low if at_low == 0 else high
+    if abs(at_low) <= _EQUAL or abs(at_high) <= _EQUAL:
+        return low if abs(at_low) <= abs(at_high) else high
+    if at_low * at_high > 0:
+        raise ElicitationError(
+            "no member of the family reaches these quantiles",
+            expected="values neither next to each other nor many orders of magnitude apart",
+            fix="family normal honours quantiles close together, lognormal those far apart",
+        )
     return float(brentq(function, low, high, xtol=1e-300, rtol=8.9e-16, maxiter=500))
 
 
@@ -42,11 +51,12 @@ def mode_by_quantiles(name: str, kind: type[Triangular] | type[Pert], points: tu
         q1, q2, q3 = (standard_quantile(kind, mode, level) for level in (first, middle, last))
         return (q2 - q1) / (q3 - q1) - wanted
 
-    if excess(0.0) > 0 or excess(1.0) < 0:
+    if excess(0.0) > _EQUAL or excess(1.0) < -_EQUAL:
+        least, most = (x1 + (excess(mode) + wanted) * (x3 - x1) for mode in (0.0, 1.0))
         raise ElicitationError(
             f"no {name} is as skewed as these quantiles",
             got=", ".join(f"p{100 * level:g} = {x:g}" for level, x in points),
-            expected=f"a middle value between {x1 + (excess(0.0) + wanted) * (x3 - x1):g} and {x1 + (excess(1.0) + wanted) * (x3 - x1):g}",
+            expected=f"a middle value between {least:g} and {most:g}",
             fix="family jqpd honours any P10, P50 and P90 on a stated support",
         )
     return _root(excess, 0.0, 1.0)
@@ -61,7 +71,7 @@ def mode_by_mode(name: str, kind: type[Triangular] | type[Pert], points: tuple[P
         q1, q3 = standard_quantile(kind, c, first), standard_quantile(kind, c, last)
         return (c - q1) / (q3 - q1) - wanted
 
-    if excess(0.0) > 0 or excess(1.0) < 0:
+    if excess(0.0) > _EQUAL or excess(1.0) < -_EQUAL:
         raise ElicitationError(
             f"no {name} has its mode so far from these quantiles",
             key="mode",
@@ -93,7 +103,7 @@ def gamma_shape(lower: Point, upper: Point, low: float) -> tuple[float, float]:
 
 
 def beta_through(lower: Point, upper: Point, low: float, high: float) -> tuple[float, float]:
-    """alpha and beta through two quantiles: for every concentration one mean fits the lower, and then the upper decides."""
+    """Alpha and beta through two quantiles: for every concentration one mean fits the lower, and the upper decides."""
     (p, x), (q, y) = ((level, (value - low) / (high - low)) for level, value in (lower, upper))
 
     def alpha_beta(log_total: float) -> tuple[float, float]:
@@ -131,13 +141,13 @@ def negative_binomial_through(lower: Point, upper: Point) -> tuple[float, float]
             # P(K <= k) = I_r(shape, k + 1) with r = shape / (shape + rate), which falls with the rate.
             return p - float(betainc(shape, math.floor(x) + 1, 1 / (1 + math.exp(log_rate - log_shape))))
 
-        return math.exp(_root(excess, -60.0, 60.0))
+        return math.exp(_root(excess, -700.0, 700.0))
 
     def excess(log_shape: float) -> float:
         shape = math.exp(log_shape)
         return float(betainc(shape, math.floor(y) + 1, 1 / (1 + rate(log_shape) / shape))) - q
 
-    ends = math.log(1e-3), math.log(1e9)
+    ends = math.log(1e-2), math.log(1e9)
     if excess(ends[0]) > 0 or excess(ends[1]) < 0:
         limit = poisson_rate(p, x)
         raise ElicitationError(

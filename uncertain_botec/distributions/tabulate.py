@@ -2,21 +2,21 @@
 
 The table is a piecewise polynomial in the normal score z, for the quantile after a monotone map that opens the ends
 of the support it comes close to: a gamma of shape 0.1 keeps its relative accuracy near 0 as ln x, and a Cauchy as
-arcsinh x. Cells are split until the polynomial's score error |Phi^-1(F(x)) - z| is below 1e-9 (after three rounds, where
-rounding of x or F may stand in the way: its error in probability below 4e-10), or it meets the exact quantile to
-rounding, or the cell is so narrow that it holds less than 1e-9 of the mass. Where the polynomial would fall
+arcsinh x. Cells are split until the polynomial's score error |Phi^-1(F(x)) - z| is below 1e-9 (after three rounds,
+where rounding may stand in the way: its error in probability below 4e-10), or it meets the exact quantile to rounding,
+or the cell is so narrow that it holds less than 1e-9 of the mass. Where the polynomial would fall
 somewhere, or a narrow cell holds the jump between far-apart components, the cell is a straight line.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uncertain_botec.distributions.base import Distribution, Floats, Leaves, Support
 from uncertain_botec.distributions.counts import whole
@@ -32,7 +32,7 @@ MOST_CELLS = 8192
 TOLERANCE = 1e-9
 STRICT_ROUNDS = 3
 NARROW = 2e-9
-ROUNDING = 64 * 2.0**-52
+EPSILON = 2.0**-52
 ZERO_DISTANCE = -750.0
 """Stands for the logarithm of a distance below 1e-300 in a table: exp of it is exactly 0."""
 
@@ -133,7 +133,7 @@ def tabulate(distribution: Distribution) -> Tabulated:
 
 def _exact_quantile(source: Distribution) -> Callable[[Floats], Floats]:
     def exact(z: Floats) -> Floats:
-        return np.clip(source.quantile(level_of_z(z)), *source.support)
+        return np.asarray(np.clip(source.quantile(level_of_z(z)), *source.support))
 
     return exact
 
@@ -174,7 +174,7 @@ def _adapt(source: Distribution, shape: Tabulated, exact: Callable[[Floats], Flo
         line[0], line[1] = y[:, 0], y[:, -1] - y[:, 0]
         coefficients = np.where(rising, coefficients, line)
         fitted = np.clip(shape._from_coordinate(_horner(coefficients, TESTS)), *source.support)
-        agrees = _agrees(source, fitted, tests, z[:, DEGREE + 1 :], in_score=rounds < STRICT_ROUNDS)
+        agrees = _agrees(source, fitted, tests, z[:, DEGREE + 1 :], strict=rounds < STRICT_ROUNDS)
         final = np.all(agrees, axis=1) | (widths < NARROW) | (count + SPLIT * len(edges) > MOST_CELLS)
         coefficients = np.where(final & ~np.all(agrees, axis=1), line, coefficients)
         done.append((edges[final], widths[final], coefficients[:, final]))
@@ -186,12 +186,13 @@ def _adapt(source: Distribution, shape: Tabulated, exact: Callable[[Floats], Flo
     return tuple(np.concatenate(parts, axis=-1) for parts in zip(*done, strict=True))  # type: ignore[return-value]
 
 
-def _agrees(source: Distribution, fitted: Floats, exact: Floats, z: Floats, *, in_score: bool) -> Floats:
-    """Whether tabulated quantiles meet the exact ones, in the normal score or in probability, or to rounding."""
+def _agrees(source: Distribution, fitted: Floats, exact: Floats, z: Floats, *, strict: bool) -> NDArray[np.bool_]:
+    """Whether tabulated quantiles meet the exact ones, in the normal score or else in probability, or to rounding."""
     error = np.abs(score_of_tails(source.cdf(fitted), source.sf(fitted)) - z)
-    if not in_score:
+    if not strict:
         error *= np.exp(-0.5 * z**2)
-    return (error < TOLERANCE) | (np.abs(fitted - exact) <= ROUNDING * np.abs(exact))
+    rounding = (2.0 if strict else 64.0) * EPSILON * np.abs(exact) + SMALLEST
+    return np.asarray((error < TOLERANCE) | (np.abs(fitted - exact) <= rounding))
 
 
 def _log_distance(distance: Floats) -> Floats:

@@ -8,13 +8,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, ndtr, stdtr, stdtrit
+from scipy.special import (
+    betainc,
+    betaincinv,
+    erf,
+    gammainc,
+    gammaincc,
+    gammainccinv,
+    gammaincinv,
+    gammaln,
+    ndtr,
+    stdtr,
+    stdtrit,
+)
 
 from uncertain_botec.distributions.base import Distribution, Floats, Support
 from uncertain_botec.distributions.inverse import invert
 from uncertain_botec.distributions.level import Level
 
 LARGE_SHAPE = 1e6
+CENTRE = 0.5
 
 
 def gamma_tails(shape: ArrayLike, x: ArrayLike) -> tuple[Floats, Floats]:
@@ -37,7 +50,9 @@ def gamma_tails(shape: ArrayLike, x: ArrayLike) -> tuple[Floats, Floats]:
         eta = np.sign(mu) * np.sqrt(2.0 * _log_gap(mu))
         near = np.abs(mu) < 1e-4
         # 1 / mu - 1 / eta = -1/3 + mu / 36 - ... cancels near mu = 0.
-        bracket = np.where(near, -1.0 / 3.0 + eta / 12.0, 1.0 / np.where(near, 1.0, mu) - 1.0 / np.where(near, 1.0, eta))
+        bracket = np.where(
+            near, -1.0 / 3.0 + eta / 12.0, 1.0 / np.where(near, 1.0, mu) - 1.0 / np.where(near, 1.0, eta)
+        )
         remainder = np.exp(-0.5 * big_a * eta**2) / np.sqrt(2.0 * np.pi * big_a) * bracket
         score = eta * np.sqrt(big_a)
         lower = np.where(large, np.maximum(ndtr(score) - remainder, 0.0), lower)
@@ -77,16 +92,17 @@ class Gamma(Distribution):
     def sf(self, x: ArrayLike) -> Floats:
         return gamma_tails(self.shape, self._standard(x))[1]
 
-    def quantile(self, level: Level) -> Floats:
+    def quantile(self, level: Level) -> Any:
         if self.shape > LARGE_SHAPE:
             # Wilson and Hilferty's cube is within 0.01 standard deviations here at any |z| < 40.
             cubed = self.shape * (1.0 - 1.0 / (9.0 * self.shape) + level.z / (3.0 * math.sqrt(self.shape))) ** 3
             margin = 0.1 * math.sqrt(self.shape)
             standard = invert(Gamma(self.shape, 1.0), level.z, cubed - margin, cubed + margin)
         else:
-            standard = np.where(
-                level.z < 0, gammaincinv(self.shape, level.u), gammainccinv(self.shape, ndtr(-level.z))
-            )
+            standard = np.where(level.z < 0, gammaincinv(self.shape, level.u), gammainccinv(self.shape, ndtr(-level.z)))
+            # P(a, x) = x^a / Gamma(a + 1) to rounding for tiny x, where gammaincinv loses its way.
+            tiny = np.exp(np.minimum((np.log(level.u) + gammaln(self.shape + 1.0)) / self.shape, 0.0))
+            standard = np.where(tiny < 1e-100, tiny, standard)
         return self.low + self.scale * standard
 
     def mean(self) -> float:
@@ -118,18 +134,24 @@ class StudentT(Distribution):
     def support(self) -> Support:
         return (-math.inf, math.inf)
 
-    def _standard(self, x: ArrayLike) -> Floats:
-        return (np.asarray(x, dtype=np.float64) - self.loc) / self.scale
+    def _tail(self, t: Floats) -> Floats:
+        """P(T > t); near 0 from P(|T| < t) = I_w(1/2, df / 2) with w = t^2 / (df + t^2), where stdtr loses 1e-9."""
+        square = np.minimum(t * t, CENTRE**2)
+        centre = 0.5 - 0.5 * np.copysign(betainc(0.5, 0.5 * self.df, square / (self.df + square)), t)
+        return np.asarray(np.where(np.abs(t) < CENTRE, centre, stdtr(self.df, -t)))
 
     def cdf(self, x: ArrayLike) -> Floats:
-        return np.asarray(stdtr(self.df, self._standard(x)))
+        return self._tail((self.loc - np.asarray(x, dtype=np.float64)) / self.scale)
 
     def sf(self, x: ArrayLike) -> Floats:
-        return np.asarray(stdtr(self.df, -self._standard(x)))
+        return self._tail((np.asarray(x, dtype=np.float64) - self.loc) / self.scale)
 
-    def quantile(self, level: Level) -> Floats:
-        distance = -stdtrit(self.df, ndtr(-np.abs(level.z)))
-        return np.asarray(self.loc + self.scale * np.copysign(distance, level.z))
+    def quantile(self, level: Level) -> Any:
+        distance = np.abs(level.z)
+        w = betaincinv(0.5, 0.5 * self.df, erf(np.minimum(distance, CENTRE) / math.sqrt(2.0)))
+        centre = np.sqrt(self.df * w / (1.0 - w))
+        t = np.where(distance < CENTRE, centre, -stdtrit(self.df, ndtr(-np.maximum(distance, CENTRE))))
+        return np.asarray(self.loc + self.scale * np.copysign(t, level.z))
 
     def mean(self) -> float:
         return self.loc if self.df > 1 else math.nan

@@ -56,7 +56,9 @@ class Truncated(Distribution):
         return beyond - self.parent.sf(x) if below > 0.5 else self.parent.cdf(x) - below
 
     def cdf(self, x: ArrayLike) -> Floats:
-        return np.clip(self._between(np.clip(x, self.low, self.high)) / self.mass, 0.0, 1.0) * (np.asarray(x) >= self.low)
+        return np.clip(self._between(np.clip(x, self.low, self.high)) / self.mass, 0.0, 1.0) * (
+            np.asarray(x) >= self.low
+        )
 
     def sf(self, x: ArrayLike) -> Floats:
         x = np.clip(x, self.low, self.high)
@@ -64,7 +66,7 @@ class Truncated(Distribution):
         from_below = self.parent.cdf(self.high) - self.parent.cdf(x)
         return np.clip(np.where(self.parent.cdf(x) > 0.5, from_above, from_below) / self.mass, 0.0, 1.0)
 
-    def quantile(self, level: Level) -> Floats:
+    def quantile(self, level: Level) -> Any:
         cdf = self._below() + level.u * self.mass
         sf = float(self.parent.sf(self.high)) + ndtr(-level.z) * self.mass
         return np.clip(self.parent.quantile(level_of_tails(cdf, sf)), *self.support)

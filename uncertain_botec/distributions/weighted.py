@@ -62,7 +62,7 @@ class Choice(Distribution):
 
     def sampling_form(self) -> Distribution:
         """The same with arrays for tuples, so that a kernel takes two leaves however many values there are."""
-        return replace(self, values=np.array(self.values), weights=np.array(self.weights))
+        return _with_arrays(self, "values", "weights")
 
     def to_numpyro(self) -> Any:
         import numpyro.distributions as dist
@@ -93,12 +93,12 @@ class Mixture(Distribution):
         return sum(weight * part for weight, part in zip(self.weights, parts, strict=True))
 
     def cdf(self, x: ArrayLike) -> Floats:
-        return np.minimum(self._average(component.cdf(x) for component in self.components), 1.0)
+        return np.asarray(np.minimum(self._average(component.cdf(x) for component in self.components), 1.0))
 
     def sf(self, x: ArrayLike) -> Floats:
-        return np.minimum(self._average(component.sf(x) for component in self.components), 1.0)
+        return np.asarray(np.minimum(self._average(component.sf(x) for component in self.components), 1.0))
 
-    def quantile(self, level: Level) -> Floats:
+    def quantile(self, level: Level) -> Any:
         extension = self.count_extension()
         if extension is not None:
             return np.asarray(whole(extension.quantile(level)))
@@ -193,10 +193,15 @@ class Empirical(Distribution):
 
     def sampling_form(self) -> Distribution:
         """The same with an array for the tuple, so that a kernel takes one leaf."""
-        return replace(self, values=np.array(self.values))
+        return _with_arrays(self, "values")
 
     def to_numpyro(self) -> Any:
         raise NotImplementedError("a sample has point masses at its ends, so it has no density to give numpyro")
+
+
+def _with_arrays(distribution: Choice | Empirical, *names: str) -> Distribution:
+    arrays: dict[str, Any] = {name: np.array(getattr(distribution, name)) for name in names}
+    return replace(distribution, **arrays)
 
 
 def _up_to_one(weights: tuple[float, ...]) -> Floats:

@@ -1,15 +1,15 @@
 """Points in the unit cube, one stream for each input: shifted lattices, scrambled Sobol points, or plain Monte Carlo.
 
 A point set has R independent randomisations (replicates) of n points each, so that the spread over replicates measures
-the error. An input's stream depends on the seed, the input's name and the replicate alone; its value at an index depends on
-the stream and that index alone. So draws never change with other inputs, chunk sizes, devices or processes.
+the error. An input's stream depends on the seed, the input's name and the replicate alone, a point on its stream and
+index alone: draws never change with other inputs, chunk sizes, devices or processes.
 
     points = point_set("lattice", draws=1_000_000, seed=1)
     stream = points.stream("mfu", column=3, replicate=0)      # on the host
-    u = uniforms(stream, index, jnp.float32)                  # under jit; index holds uint32 counters in [0, points.size)
+    u = uniforms(stream, index, jnp.float32)                  # under jit; uint32 counters in [0, points.size)
 
-The rank-1 lattice puts point i of column k at (i g_k / n + shift) modulo 1 (Cranley and Patterson, SIAM J. Numer. Anal. 13,
-904-914, 1976; L'Ecuyer and Lemieux, Management Science 46, 1214-1235, 2000).
+The rank-1 lattice puts point i of column k at (i g_k / n + shift) modulo 1 (Cranley and Patterson, SIAM J. Numer.
+Anal. 13, 904-914, 1976; L'Ecuyer and Lemieux, Management Science 46, 1214-1235, 2000).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class LatticeStream(NamedTuple):
     shift: Words
 
     def at(self, index: jax.Array, dtype: DTypeLike) -> jax.Array:
-        """i g / n + shift modulo 1; in float64 exactly, an odd multiple of 2**-52 as the shift is."""
+        """Point i g / n + shift modulo 1; in float64 exactly, an odd multiple of 2**-52 as the shift is."""
         fraction = index * self.step  # wraps: i g / n modulo 1 in units of 2**-32
         if dtype == jnp.float32:
             return _midpoints(fraction + self.shift[0], 23, dtype)
@@ -79,6 +79,23 @@ class SobolStream(NamedTuple):
         return _midpoints(words, 23 if dtype == jnp.float32 else 32, dtype)
 
 
+def _threefry(key: jax.Array, index: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Threefry-2x32 with 20 rounds of the counters (0, index): the two words of `jax.random.fold_in(key, index)`.
+
+    Salmon, Moraes, Dror and Shaw, SC'11 (2011). Unrolled, because JAX's own is a loop on a CPU, which XLA neither
+    fuses with its surroundings nor vectorises.
+    """
+    keys = (key[0], key[1], key[0] ^ key[1] ^ np.uint32(0x1BD11BDA))
+    left, right = jnp.full_like(index, keys[0]), index + keys[1]
+    for group in range(5):
+        for turn in ((13, 15, 26, 6), (17, 29, 16, 24))[group % 2]:
+            left += right
+            right = (right << np.uint32(turn) | right >> np.uint32(32 - turn)) ^ left
+        left += keys[(group + 1) % 3]
+        right += keys[(group + 2) % 3] + np.uint32(group + 1)
+    return left, right
+
+
 class MonteCarloStream(NamedTuple):
     """A stream of independent points: the two words of a Threefry key."""
 
@@ -86,11 +103,10 @@ class MonteCarloStream(NamedTuple):
 
     def at(self, index: jax.Array, dtype: DTypeLike) -> jax.Array:
         """The key folded with the index gives 64 bits; 52 of them plus one half make a float64."""
-        key = jax.random.wrap_key_data(jnp.asarray(self.key), impl="threefry2x32")
-        words = jax.random.key_data(jax.vmap(jax.random.fold_in, (None, 0))(key, index))
+        upper, lower = _threefry(jnp.asarray(self.key), index)
         if dtype == jnp.float32:
-            return _midpoints(words[:, 0], 23, dtype)
-        return _fixed_point(words[:, 0], words[:, 1] >> np.uint32(12), dtype) + 2.0**-53
+            return _midpoints(upper, 23, dtype)
+        return _fixed_point(upper, lower >> np.uint32(12), dtype) + 2.0**-53
 
 
 Stream: TypeAlias = LatticeStream | SobolStream | MonteCarloStream
@@ -120,8 +136,8 @@ class PointSet:
     def stream(self, name: str, column: int, replicate: int) -> Stream:
         """The randomisation of one input in one replicate.
 
-        `column` is the place of a known name in the vocabulary and chooses its lattice generator or Sobol dimension. Any
-        other name (column -1, or past the tables) gets a random one, which pairs less evenly with others.
+        `column` is the place of a known name in the vocabulary and chooses its lattice generator or Sobol dimension.
+        Any other name (column -1, or past the tables) gets a random one, which pairs less evenly with others.
         """
         digest = np.frombuffer(blake2b(name.encode(), digest_size=16).digest(), dtype="<u4")
         spawn_key = (*map(int, digest), replicate)
@@ -141,7 +157,7 @@ class PointSet:
 
 
 def point_set(sampler: str, draws: int, seed: int, replicates: int = 16) -> PointSet:
-    """The point set with at least `draws` points; a replicate of a lattice or of Sobol points has a power of two of them."""
+    """The point set with at least `draws` points; lattices and Sobol points have a power of two of them each."""
     if sampler not in SAMPLERS:
         raise UsageError(f"unknown sampler {sampler!r}; choose one of {', '.join(SAMPLERS)}")
     if seed < 0:
@@ -160,7 +176,7 @@ def point_set(sampler: str, draws: int, seed: int, replicates: int = 16) -> Poin
 def uniforms(stream: Stream, index: jax.Array, dtype: DTypeLike) -> jax.Array:
     """The stream's points at the counters `index` (uint32, below the point set's size), strictly between 0 and 1.
 
-    float64 needs `jax.enable_x64(True)`. float32 takes the upper 23 of the same bits, plus one half, so it never gets to 1.
+    float64 needs `jax.enable_x64(True)`. float32 takes the upper 23 of the same bits plus one half, which is never 1.
     """
     if jax.dtypes.canonicalize_dtype(dtype) != dtype:
         raise ValueError("float64 points need 64-bit JAX: call within jax.enable_x64(True)")

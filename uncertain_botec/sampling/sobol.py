@@ -1,7 +1,7 @@
 """Sobol points in base 2 and their nested uniform (Owen) scrambling by a hash, on 32-bit words.
 
-Sobol 1967; Joe and Kuo, SIAM J. Sci. Comput. 30, 2635-2654 (2008), for the direction numbers; Owen, J. Complexity 14,
-466-489 (1998), for the scrambling; Laine and Karras, Computer Graphics Forum 30, 1325-1332 (2011), for doing it by a hash.
+Joe and Kuo, SIAM J. Sci. Comput. 30, 2635-2654 (2008), for the direction numbers; Owen, J. Complexity 14, 466-489
+(1998), for the scrambling; Burley, J. Comput. Graph. Tech. 9(4), 1-20 (2020), for scrambling by a hash.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def reverse_bits(x: Bits) -> Bits:
 
 @cache
 def joe_kuo_table() -> tuple[tuple[int, ...], ...]:
-    """For each dimension its primitive polynomial, highest power in the highest bit, and the initial numbers m_1 .. m_s."""
+    """For each dimension its primitive polynomial, highest power in the highest bit, and initial numbers m_1 .. m_s."""
     text = (files("uncertain_botec.sampling") / "tables" / "sobol.txt").read_text(encoding="utf-8")
     return tuple(tuple(map(int, line.split())) for line in text.splitlines() if not line.startswith("#"))
 
@@ -56,7 +56,7 @@ def random_direction_numbers(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
     Any such dimension is a (0, 1)-sequence by itself, like Sobol's own; its pairs with others are merely typical.
     """
     lowest = np.uint32(1) << np.arange(31, -1, -1, dtype=np.uint32)
-    return (words & ~(lowest - np.uint32(1))) | lowest
+    return np.asarray((words & ~(lowest - np.uint32(1))) | lowest)
 
 
 def scrambled_sobol(index: jax.Array, reversed_directions: NDArray[np.uint32], keys: NDArray[np.uint32]) -> jax.Array:
