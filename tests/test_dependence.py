@@ -40,14 +40,14 @@ def test_perfect_correlation_has_a_factor() -> None:
 
 
 def test_nearest_of_a_published_example() -> None:
-    """Higham 2002, section 1: the nearest correlation matrix to the tridiagonal one of ones, to the four digits printed."""
+    """Higham 2002, section 1: the nearest correlation matrix to the tridiagonal one of ones, to four digits."""
     near = nearest(np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]]))
     assert near == pytest.approx(np.array([[1, 0.7607, 0.1573], [0.7607, 1, 0.7607], [0.1573, 0.7607, 1]]), abs=5e-5)
 
 
 @given(st.integers(0, 2**32), st.integers(3, 8))
 def test_nearest_is_a_correlation_matrix_and_no_further_than_shrinking(seed: int, size: int) -> None:
-    """Any symmetric matrix of ones and numbers in [-1, 1] is repaired, and better than by shrinking towards identity."""
+    """Any symmetric matrix with a unit diagonal is repaired, and no further than by shrinking it to identity."""
     random = np.random.default_rng(seed)
     matrix = np.tril(random.uniform(-1, 1, (size, size)), -1)
     matrix = matrix + matrix.T + np.eye(size)

@@ -1,8 +1,8 @@
 """Monte Carlo back-of-the-envelope calculations for large-model training and serving, with the uncertainty kept in.
 
-    from uncertain_botec import load_scenario, sample, summarize
-    summary = summarize(sample(load_scenario("llama-2-70b")))
-    summary.outputs["cost"].p90
+from uncertain_botec import load_scenario, sample, summarize
+summary = summarize(sample(load_scenario("llama-2-70b")))
+summary.outputs["cost"].p90
 """
 
 from __future__ import annotations

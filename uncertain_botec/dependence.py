@@ -27,7 +27,7 @@ class Dependence:
     latent: tuple[tuple[float, ...], ...]
 
     def root(self) -> Matrix:
-        """The lower triangular L with L Lᵀ = latent; a row of a perfectly correlated input has a zero on the diagonal."""
+        """The lower triangular L with L Lᵀ = latent; an input that another determines has a zero on the diagonal."""
         matrix = np.array(self.latent)
         root = np.zeros_like(matrix)
         for row in range(len(matrix)):

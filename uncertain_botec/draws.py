@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from uncertain_botec.errors import UsageError
+from uncertain_botec.prior_files.loading import load_scenario
 from uncertain_botec.quantities import QUANTITIES
 from uncertain_botec.scenario import Scenario, dump_scenario
 from uncertain_botec.units import to_base, to_display
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     import xarray
 
 Floats = npt.NDArray[np.floating[Any]]
+
+# Where ArviZ looks for inputs and for outputs.
+_GROUPS = ("prior", "prior_predictive")
 
 
 @dataclass(frozen=True)
@@ -85,23 +90,84 @@ class Draws:
         Values are in printed units, which stand in each variable's `units` attribute.
         """
         import arviz_base
-        import xarray
 
-        def dataset(names: tuple[str, ...]) -> xarray.Dataset:
-            variables = {
-                name: xarray.DataArray(self[name], dims=("chain", "draw"), attrs={"units": QUANTITIES[name].unit, "long_name": QUANTITIES[name].meaning})
-                for name in names
-            }
-            return xarray.Dataset(variables)
-
-        groups = {"prior": tuple(self.scenario.inputs), "prior_predictive": tuple(n for n in self.values if n not in self.scenario.inputs)}
-        tree: xarray.DataTree = arviz_base.convert_to_datatree({name: dataset(names) for name, names in groups.items()})
-        tree.attrs |= {"scenario": dump_scenario(self.scenario), "provenance": json.dumps(asdict(self.provenance))}
+        groups: dict[str, dict[str, Floats]] = {group: {} for group in _GROUPS}
+        for name in self.values:
+            groups[_GROUPS[0] if name in self.scenario.inputs else _GROUPS[1]][name] = self[name]
+        # ArviZ warns of more chains than draws, which few draws in many replicates are on purpose.
+        tree: xarray.DataTree = arviz_base.from_dict(
+            groups, sample_dims=["chain", "draw"], index_origin=0, check_conventions=False
+        )
+        for group, columns in groups.items():
+            for name in columns:
+                quantity = QUANTITIES[name]
+                tree[group][name].attrs = {"units": quantity.unit, "long_name": quantity.meaning}
+        tree.attrs = {
+            "scenario": dump_scenario(self.scenario),
+            "reading": json.dumps(_reading(self.scenario)),
+            "provenance": json.dumps(asdict(self.provenance)),
+        }
         return tree
 
     def to_netcdf(self, path: Path) -> None:
         """Write the ArviZ data tree as NetCDF."""
         self.to_arviz().to_netcdf(path, engine="h5netcdf")
 
+    @classmethod
+    def from_netcdf(cls, path: Path) -> Draws:
+        """Read what `to_netcdf` wrote: an equal scenario and provenance, and values equal to the last digit or two.
+
+        Values went through their printed unit, so that an outcome exactly on a limit may have moved off it.
+
+        Raises:
+            UsageError: the file is not one that `to_netcdf` wrote.
+        """
+        import xarray
+
+        try:
+            with xarray.open_datatree(path, engine="h5netcdf") as tree:
+                text, reading, provenance = (str(tree.attrs[key]) for key in ("scenario", "reading", "provenance"))
+                values = {
+                    str(name): np.asarray(to_base(column.to_numpy(), str(column.attrs["units"])))
+                    for group in _GROUPS
+                    for name, column in tree[group].data_vars.items()
+                }
+            made = Provenance(**json.loads(provenance))
+            scenario = _scenario(text, json.loads(reading))
+        except (OSError, KeyError, TypeError, ValueError) as error:
+            raise UsageError(f"{path}: not a file of draws: {error}") from None
+        return cls(scenario, values, made)
+
     def _repr_html_(self) -> str:
-        return self.scenario._repr_html_() + f"<p>{len(self):,} draws, {self.provenance.sampler}, seed {self.provenance.seed}</p>"
+        return (
+            self.scenario._repr_html_()
+            + f"<p>{len(self):,} draws, {self.provenance.sampler}, seed {self.provenance.seed}</p>"
+        )
+
+
+def _reading(scenario: Scenario) -> dict[str, Any]:
+    """What a scenario knows about its file beyond what the file states."""
+    return {
+        "path": scenario.path,
+        "sha256": scenario.sha256,
+        "notes": scenario.notes,
+        "warnings": scenario.warnings,
+        "origins": {name: one.origin for name, one in scenario.inputs.items()},
+    }
+
+
+def _scenario(text: str, reading: Mapping[str, Any]) -> Scenario:
+    """The scenario that a self-contained prior file states, read from the file that `reading` tells of."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "scenario.toml"
+        file.write_text(text, "utf-8")
+        scenario = load_scenario(file)
+    origins = reading["origins"]
+    return replace(
+        scenario,
+        inputs={name: replace(one, origin=origins[name]) for name, one in scenario.inputs.items()},
+        path=reading["path"],
+        sha256=reading["sha256"],
+        notes=tuple(reading["notes"]),
+        warnings=tuple(reading["warnings"]),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -55,8 +55,6 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form, schema `uncertain-botec/explain/1`."""
-        from dataclasses import asdict
-
         return {"schema": "uncertain-botec/explain/1"} | asdict(self)
 
 
@@ -66,7 +64,9 @@ def explain(scenario: Scenario) -> Explanation:
     The result is the point estimate, not the median of the output: a median of a product is not the product of medians.
     """
     half = level_of_u(np.array([0.5]))
-    values: dict[str, float] = {name: float(one.distribution.quantile(half)[0]) for name, one in scenario.inputs.items()}
+    values: dict[str, float] = {
+        name: float(one.distribution.quantile(half)[0]) for name, one in scenario.inputs.items()
+    }
     supplied = frozenset(scenario.inputs)
     steps = []
     for formula in scenario.model.steps(supplied):

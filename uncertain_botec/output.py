@@ -30,7 +30,9 @@ def write_results(folder: Path, draws: Draws, summary: Summary) -> None:
     another, and a full disk leaves the old results.
     """
     writers: dict[str, Callable[[Path], object]] = {
-        "summary.json": lambda path: path.write_text(json.dumps(summary.to_dict(), indent=2, ensure_ascii=False), "utf-8"),
+        "summary.json": lambda path: path.write_text(
+            json.dumps(summary.to_dict(), indent=2, ensure_ascii=False), "utf-8"
+        ),
         "scenario.toml": lambda path: path.write_text(dump_scenario(draws.scenario), "utf-8"),
         "draws.nc": draws.to_netcdf,
     }
@@ -51,7 +53,9 @@ def write_template(file: Path, *, force: bool) -> None:
     text = (PRIORS / "template.toml").read_text("utf-8")
     text = text.replace(f"#:schema {SCHEMA_FILE.name}", f"#:schema {SCHEMA_FILE.as_uri()}")
     try:
-        with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=".botec-", delete=False, encoding="utf-8") as stream:
+        with tempfile.NamedTemporaryFile(
+            "w", dir=file.parent, prefix=".botec-", delete=False, encoding="utf-8"
+        ) as stream:
             stream.write(text)
         os.replace(stream.name, file)
     except OSError as error:

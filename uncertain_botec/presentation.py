@@ -1,4 +1,4 @@
-"""What people see: a summary as a terminal table, as text and as HTML, with digits that follow the Monte Carlo error."""
+"""What people see: a summary as a terminal table, as text and as HTML, its digits following the Monte Carlo error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from uncertain_botec.quantities import QUANTITIES
 from uncertain_botec.summaries import Driver, LimitSummary, OutputSummary, Summary
 from uncertain_botec.units import digits, readable_scale
 
@@ -16,13 +15,17 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 _TITLES: Mapping[str, str] = {
-    "training_flop": "Training compute",
-    "accelerator_hours": "Accelerator time",
+    "training_flop": "Compute",
+    "accelerator_hours": "Accelerator-hours",
     "training_time": "Training time",
     "cost": "Cost",
 }
 
-READING = "P90: a 90 % chance of being at or below. 80 % HDI: the shortest interval that holds 80 %."
+READING = (
+    "P90: a 90 % chance of being at or below. 80 % HDI: the shortest interval that holds 80 %. "
+    "Error: the largest Monte Carlo standard error in the row. "
+    "Drivers: share of rank variance explained alone, and sign."
+)
 
 # A driver that explains less is left out of the printed line; JSON has them all.
 _SMALL_SHARE = 0.005
@@ -39,14 +42,21 @@ def _cells(name: str, one: OutputSummary) -> tuple[str, ...]:
     shown = [digits(getattr(one, key) / scale, one.mcse[key] / scale) for key in ("p10", "p50", "p90", "mean")]
     # The ends of a shortest interval are less sure than quantiles: three digits are what a reader can use.
     hdi = f"{digits(one.hdi.low / scale, 0, 3)} - {digits(one.hdi.high / scale, 0, 3)}"
-    return (title_of(name), *shown, hdi, _error(one), unit)
+    return (_row_title(name, unit), *shown, hdi, _error(one))
+
+
+def _row_title(name: str, unit: str) -> str:
+    """The quantity and its unit, which is left out where the quantity is named after it."""
+    title = title_of(name)
+    rest = unit.removesuffix(title.lower()).strip()
+    return f"{title} ({rest})" if rest else title
 
 
 def _error(one: OutputSummary) -> str:
     """The largest relative standard error among the row's quantiles and mean."""
     relative = [error / abs(getattr(one, key)) for key, error in one.mcse.items() if getattr(one, key)]
     largest = max(relative, default=0.0)
-    return "exact" if largest < 1e-12 else f"{100 * largest:.1g} %" if largest >= 1e-5 else "< 0.001 %"
+    return "exact" if largest < 1e-12 else f"{100 * largest:.1g} %" if largest >= 1e-5 else "<0.001 %"
 
 
 def probability(value: float, error: float, low: float, high: float) -> str:
@@ -66,23 +76,28 @@ def _limit_line(name: str, one: LimitSummary) -> tuple[str, str]:
 
 def _drivers_line(drivers: Sequence[Driver]) -> str:
     shown = [one for one in drivers if one.share >= _SMALL_SHARE]
-    return ", ".join(f"{one.input} {100 * one.share:.0f} % ({'+' if one.rank_correlation > 0 else '−'})" for one in shown)
+    return ", ".join(
+        f"{one.input} {100 * one.share:.0f} % ({'+' if one.rank_correlation > 0 else '−'})" for one in shown
+    )
 
 
 def findings(summary: Summary) -> Iterator[tuple[str, str]]:
     """What the summary says below its table, as pairs of a subject and a statement."""
     for name, limit in summary.limits.items():
         yield _limit_line(name, limit)
-    for name, seen in summary.observed.items():
+    for seen in summary.observed.values():
         scale, unit = readable_scale(seen.value, seen.unit)
         percentile = digits(seen.percentile, seen.mcse, 3)
-        yield f"Observed {seen.value / scale:,.4g} {unit}", f"at percentile {percentile} of the forecast {title_of(name).lower()}"
+        yield (
+            f"Observed {seen.value / scale:,.4g} {unit}",
+            f"at percentile {percentile} of the forecast",
+        )
     for name in _DRIVEN:
         if line := _drivers_line(summary.drivers.get(name, ())):
             yield f"Drivers of {title_of(name).lower()}", line
 
 
-_HEADINGS = ("", "P10", "P50", "P90", "mean", "80 % HDI", "error", "unit")
+_HEADINGS = ("", "P10", "P50", "P90", "mean", "80 % HDI", "error")
 
 
 def renderable(summary: Summary) -> Group:
@@ -93,9 +108,9 @@ def renderable(summary: Summary) -> Group:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    for index, heading in enumerate(_HEADINGS):
-        table.add_column(heading, justify="left" if index in (0, 7) else "right", no_wrap=index != 7, overflow="fold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in _HEADINGS:
+        table.add_column(heading, justify="right" if heading else "left", no_wrap=bool(heading), overflow="fold")
     for name, one in summary.outputs.items():
         table.add_row(*_cells(name, one))
     lines = Table.grid(padding=(0, 2))
@@ -103,7 +118,9 @@ def renderable(summary: Summary) -> Group:
     lines.add_column()
     for subject, statement in findings(summary):
         lines.add_row(Text(subject), Text(statement))
-    return Group(Text(summary.scenario.title, style="bold"), table, lines, Padding(Text(READING, style="dim"), (1, 0, 0, 0)))
+    return Group(
+        Text(summary.scenario.title, style="bold"), table, lines, Padding(Text(READING, style="dim"), (1, 0, 0, 0))
+    )
 
 
 def as_text(summary: Summary, width: int = 100) -> str:
@@ -117,11 +134,14 @@ def as_text(summary: Summary, width: int = 100) -> str:
 
 def as_html(summary: Summary) -> str:
     """The summary as an HTML fragment for notebooks."""
+
     def row(cells: Sequence[str], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
     body = "".join(row(_cells(name, one), "td") for name, one in summary.outputs.items())
-    lines = "".join(f"<dt>{html.escape(subject)}</dt><dd>{html.escape(text)}</dd>" for subject, text in findings(summary))
+    lines = "".join(
+        f"<dt>{html.escape(subject)}</dt><dd>{html.escape(text)}</dd>" for subject, text in findings(summary)
+    )
     caption = html.escape(summary.scenario.title)
     return (
         f"<table><caption>{caption}</caption><thead>{row(_HEADINGS, 'th')}</thead><tbody>{body}</tbody></table>"

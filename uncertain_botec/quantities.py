@@ -1,4 +1,4 @@
-"""The vocabulary: every name a formula may take or give, with its unit, its limits and its meaning, each stated once."""
+"""The vocabulary: every name a formula may take or give, with its unit, limits and meaning, each stated once."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ class Quantity:
 
 # Append only: a name's position is its column in the point sets, so moving a line would change everybody's draws.
 _VOCABULARY = (
-    Quantity("parameters", "parameters", "parameters that take part in each token (active ones for MoE)", '"70e9 parameter"'),
+    Quantity(
+        "parameters", "parameters", "parameters that take part in each token (active ones for MoE)", '"70e9 parameter"'
+    ),
     Quantity("tokens", "tokens", "training tokens seen, repeats included", '"15T token"'),
     Quantity("accelerators", "accelerators", "accelerators working on the run at a time", "2048"),
     Quantity("peak_flop_per_s", "FLOP/accelerator-second", "dense peak of one accelerator", '"312 TFLOP/s"'),
@@ -61,10 +63,18 @@ _VOCABULARY = (
         open="",
         usual_high=1.0,
     ),
-    Quantity("price_per_accelerator_hour", "USD/accelerator-hour", "price of one accelerator for one hour", '"2.2 USD/hour"', open=""),
+    Quantity(
+        "price_per_accelerator_hour",
+        "USD/accelerator-hour",
+        "price of one accelerator for one hour",
+        '"2.2 USD/hour"',
+        open="",
+    ),
     Quantity("training_flop", "FLOP", "model FLOP of the whole run", '"8e23 FLOP"'),
     Quantity("training_time", "days", "wall-clock time from the first step to the last", '"45 day"'),
-    Quantity("accelerator_hours", "accelerator-hours", "accelerators times wall-clock time", '"1.7e6 accelerator-hour"'),
+    Quantity(
+        "accelerator_hours", "accelerator-hours", "accelerators times wall-clock time", '"1.7e6 accelerator-hour"'
+    ),
     Quantity("cost", "USD", "what the accelerator-hours cost", '"5e6 USD"', open=""),
 )
 

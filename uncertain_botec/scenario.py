@@ -111,7 +111,9 @@ def dump_scenario(scenario: Scenario) -> str:
     document: dict[str, Any] = {"title": scenario.title, "estimator": scenario.estimator}
     document["inputs"] = {name: _plain(one.stated) for name, one in scenario.inputs.items()}
     tables = {"limits": scenario.limits, "observed": scenario.observed}
-    document |= {table: {n: _plain(m.stated) for n, m in markers.items()} for table, markers in tables.items() if markers}
+    document |= {
+        table: {n: _plain(m.stated) for n, m in markers.items()} for table, markers in tables.items() if markers
+    }
     if scenario.correlations:
         document["correlations"] = [_plain(entry) for entry in scenario.correlations]
     return tomli_w.dumps(document)

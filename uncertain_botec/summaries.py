@@ -21,8 +21,8 @@ INTERVAL = 0.8
 
 _LEVELS = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
 
-# Rank correlations are good to 1/sqrt(65536) = 0.4 % from this many draws, and ranking more takes longer than drawing them.
-_RANKED = 1 << 16
+# Rank correlations are good to 1/sqrt(16384) = 0.8 % from this many draws; ranking more takes longer than drawing them.
+_RANKED = 1 << 14
 
 _ONE_SIDED_95 = 1.6448536269514722
 
@@ -69,8 +69,8 @@ class LimitSummary:
         output: what it limits.
         probability: of keeping it.
         mcse: Monte Carlo standard error of the probability.
-        low, high: what the draws leave possible: Wilson's one-sided 95 % bound where none or all of them keep the limit,
-            two standard errors otherwise.
+        low, high: what the draws leave possible: Wilson's one-sided 95 % bound where none or all of them keep the
+            limit, two standard errors otherwise.
     """
 
     value: float
@@ -174,7 +174,9 @@ def summarize(draws: Draws) -> Summary:
     return Summary(
         scenario=scenario,
         outputs={name: _output(np.asarray(draws[name], np.float64), QUANTITIES[name].unit) for name in draws.outputs},
-        limits={name: _limit(draws, marker) for name, marker in scenario.limits.items() if marker.output in draws.values},
+        limits={
+            name: _limit(draws, marker) for name, marker in scenario.limits.items() if marker.output in draws.values
+        },
         observed={name: _observed(draws, marker) for name, marker in scenario.observed.items() if name in draws.values},
         drivers=_drivers(draws),
         provenance=draws.provenance,
@@ -204,7 +206,7 @@ def standard_error(each: Floats, axis: int = -1) -> Any:
 
 
 def _output(values: Floats, unit: str) -> OutputSummary:
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import array_stats
 
     estimates, errors = quantiles(values, list(_LEVELS.values()))
     flat = values.ravel()

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pint
 
-# A registry of our own rather than pint's several hundred physical units: an unknown word is then an error that can name
-# what is meant, "B" is a byte and never a bel, and start-up does not parse a file of definitions.
+# A registry of our own rather than pint's several hundred physical units: an unknown word is then an error that can
+# name what is meant, "B" is a byte and never a bel, and start-up does not parse a file of definitions.
 _DEFINITIONS = """
 femto- = 1e-15 = f-
 pico- = 1e-12 = p-
@@ -59,8 +59,12 @@ count = []
 
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
 _SCALE_WORDS = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "quadrillion": 1e15}
-_NUMBER = re.compile(r"(?P<number>[+-]?(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf|nan)(?P<rest>.*)", re.DOTALL)
-_SCALE = re.compile(rf"(?P<scale>{'|'.join(_SCALE_WORDS)}|[{''.join(_SCALES)}](?![A-Za-z/*^-]))\s*(?P<unit>.*)", re.DOTALL)
+_NUMBER = re.compile(
+    r"(?P<number>[+-]?(?:\d+(?:_\d+)*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf|nan)(?P<rest>.*)", re.DOTALL
+)
+_SCALE = re.compile(
+    rf"(?P<scale>{'|'.join(_SCALE_WORDS)}|[{''.join(_SCALES)}](?![A-Za-z/*^-]))\s*(?P<unit>.*)", re.DOTALL
+)
 _HYPHENATED = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)+")
 _MAX_TEXT = 200
 
@@ -102,12 +106,13 @@ def unit_of(text: str) -> tuple[float, tuple[tuple[str, float], ...]]:
         parsed = registry().parse_units(joined.strip() or "count")
         quantity = registry().Quantity(1.0, parsed).to_base_units()
     except pint.UndefinedUnitError as error:
-        word = error.unit_names if isinstance(error.unit_names, str) else ", ".join(error.unit_names)
+        word = str(error.args[0])
         raise UnitError(f"{word!r} is not a unit known here", _hint(word)) from None
     except Exception as error:
         # pint's parser raises whatever its tokenizer met (SyntaxError, AttributeError, TypeError, ...).
         raise UnitError(f"{text!r} is not a unit") from error
-    return float(quantity.magnitude), tuple(sorted((str(k), float(v)) for k, v in quantity.dimensionality.items()))
+    powers = quantity.dimensionality.items()
+    return float(str(quantity.magnitude)), tuple(sorted((str(name), float(str(power))) for name, power in powers))
 
 
 def _hint(word: str) -> str | None:
@@ -194,9 +199,9 @@ def readable_scale(value: float, unit: str) -> tuple[float, str]:
     """The power of ten that makes a value readable, and what to call the unit then: (1e6, "million USD")."""
     if not math.isfinite(value) or abs(value) < 1e4:
         return 1.0, unit
-    power = int(math.floor(math.log10(abs(value)) / 3) * 3)
+    power = math.floor(math.log10(abs(value)) / 3) * 3
     if unit == "FLOP" or power > 12:
-        power = int(math.floor(math.log10(abs(value))))
+        power = math.floor(math.log10(abs(value)))
         return 10.0**power, f"10^{power} {unit}"
     return 10.0**power, f"{_NAMES_OF_POWERS[power]} {unit}"
 

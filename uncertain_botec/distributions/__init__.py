@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from uncertain_botec.distributions.base import Distribution
 from uncertain_botec.distributions.bounded import LogUniform, Triangular, Uniform
 from uncertain_botec.distributions.elicitation import elicit
@@ -25,7 +27,7 @@ __all__ = [
 ]
 
 # What a kernel may be given: the sampling forms.
-PYTREE_CLASSES: tuple[type, ...] = (
+PYTREE_CLASSES: tuple[Any, ...] = (
     Choice, Empirical, Fixed, JqpdBounded, JqpdHalfBounded, LogNormal, LogUniform, LogitNormal, Normal, Tabulated,
     Triangular, Uniform,
 )  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Array = Any
-"""A Python float, a NumPy array, a traced JAX array or a pint quantity: formulas only use arithmetic that all of them have."""
+"""A float, a NumPy array, a traced JAX array or a pint quantity: formulas use only arithmetic that all of them have."""
 
 
 @dataclass(frozen=True)

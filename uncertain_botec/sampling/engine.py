@@ -28,8 +28,11 @@ DEFAULT_DRAWS = 1 << 20
 # enough that the arrays in flight stay small beside the draws themselves.
 _CHUNK = 1 << 20
 
+# Libraries whose version may change the numbers.
+_DECISIVE = ("uncertain-botec", "jax", "jaxlib", "numpy", "scipy")
+
 for _class in PYTREE_CLASSES:
-    jax.tree_util.register_dataclass(_class, data_fields=list(_class.data_fields), meta_fields=list(_class.meta_fields))
+    jax.tree_util.register_dataclass(_class, [*_class.data_fields], [*_class.meta_fields])
 
 
 def sample(
@@ -65,33 +68,35 @@ def sample(
     started = time.perf_counter()
     if precision not in ("float64", "float32"):
         raise UsageError(f"precision {precision!r} is neither float64 nor float32")
-    points = point_set(sampler, draws, seed)
     if chunk is not None and chunk < 1:
         raise UsageError(f"a chunk holds at least one draw, not {chunk}")
-    count = min(points.size, 1 << (min(chunk or _CHUNK, points.size).bit_length() - 1))
-    devices = _devices(device)
+    points = point_set(sampler, draws, seed)
     dtype = np.dtype(precision)
-    forms = {name: one.distribution.sampling_form() for name, one in scenario.inputs.items()}
-    uncertain = scenario.uncertain
-    root = scenario.dependence.root() if scenario.dependence else np.zeros((0, 0))
-    correlated = scenario.dependence.names if scenario.dependence else ()
+    shape = (points.replicates, points.size)
+    drawn = _drawn(scenario)
+    _check_memory(len(drawn) * points.draws * dtype.itemsize)
+    values = {name: np.empty(shape, dtype) for name in drawn}
+
+    devices = _devices(device)
+    count = 1 << (min(chunk or _CHUNK, points.size).bit_length() - 1)
     sharding = _sharding(devices, count)
-    values = {name: np.empty((points.replicates, points.size), dtype) for name in _names(scenario)}
+    root = scenario.dependence.root() if scenario.dependence else np.zeros((0, 0))
+    forms = {name: scenario.inputs[name].distribution.sampling_form() for name in scenario.uncertain}
+    known = {name: one.distribution.support[0] for name, one in scenario.inputs.items() if one.known}
     ready = time.perf_counter()
     with jax.enable_x64(True), jax.default_device(devices[0]):
-        parameters, factor = jax.tree.map(lambda leaf: np.asarray(leaf, _kind(leaf, dtype)), (forms, root))
+        beliefs = jax.tree.map(lambda leaf: np.asarray(leaf, dtype), (forms, known, root))
         for replicate in range(points.replicates):
-            streams = {name: points.stream(name, COLUMNS.get(name, -1), replicate) for name in uncertain}
+            streams = {name: points.stream(name, COLUMNS.get(name, -1), replicate) for name in forms}
             for start in range(0, points.size, count):
                 stop = min(start + count, points.size)
                 results = _kernel(
                     streams,
-                    parameters,
-                    factor,
+                    *beliefs,
                     np.uint32(start),
                     count=stop - start,
                     estimator=scenario.estimator,
-                    correlated=correlated,
+                    correlated=scenario.dependence.names if scenario.dependence else (),
                     dtype=dtype,
                     sharding=sharding if stop - start == count else None,
                 )
@@ -108,16 +113,18 @@ def sample(
         size=points.size,
         precision=precision,
         device=f"{devices[0].device_kind}, {_cores(devices)}",
-        versions={name: importlib.metadata.version(name) for name in ("uncertain-botec", "jax", "jaxlib", "numpy", "scipy")},
+        versions={name: importlib.metadata.version(name) for name in _DECISIVE},
         seconds={"prepare": ready - started, "draw": finished - ready},
     )
-    return Draws(scenario, values, provenance)
+    constants = {name: np.broadcast_to(np.asarray(value, dtype), shape) for name, value in known.items()}
+    return Draws(scenario, constants | values, provenance)
 
 
 @partial(jax.jit, static_argnames=("count", "estimator", "correlated", "dtype", "sharding"))
 def _kernel(
     streams: Mapping[str, Stream],
     forms: Mapping[str, Any],
+    known: Mapping[str, jax.Array],
     factor: jax.Array,
     start: jax.Array,
     *,
@@ -137,9 +144,9 @@ def _kernel(
         index = jax.lax.with_sharding_constraint(index, sharding)
     levels = {name: _level(uniforms(stream, index, dtype)) for name, stream in streams.items()}
     levels |= _correlate(levels, correlated, factor)
-    some = Level(jnp.full(count, 0.5, dtype), jnp.zeros(count, dtype))
-    inputs = {name: form.quantile(levels.get(name, some)) for name, form in forms.items()}
-    return evaluate(ESTIMATORS[estimator], inputs)
+    inputs = {name: form.quantile(levels[name]) for name, form in forms.items()}
+    results = evaluate(ESTIMATORS[estimator], {**known, **inputs})
+    return {name: array for name, array in results.items() if name not in known}
 
 
 def _level(u: jax.Array) -> Level:
@@ -151,19 +158,27 @@ def _level(u: jax.Array) -> Level:
 def _correlate(levels: Mapping[str, Level], names: tuple[str, ...], factor: jax.Array) -> dict[str, Level]:
     """Normal scores z = L z', with the copula's lower triangular factor L applied term by term."""
     scores = [levels[name].z for name in names]
-    mixed = {name: sum(factor[row, column] * scores[column] for column in range(row + 1)) for row, name in enumerate(names)}
+    mixed = {
+        name: sum(factor[row, column] * scores[column] for column in range(row + 1)) for row, name in enumerate(names)
+    }
     return {name: Level(jax.scipy.special.ndtr(z), z) for name, z in mixed.items()}
 
 
-def _kind(leaf: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The kernel's precision for what is real; whole numbers (table offsets) stay whole."""
-    kind = np.asarray(leaf).dtype
-    return dtype if np.issubdtype(kind, np.floating) else kind
-
-
-def _names(scenario: Scenario) -> tuple[str, ...]:
+def _drawn(scenario: Scenario) -> tuple[str, ...]:
+    """The names that get an array of their own: uncertain inputs and computed outputs."""
     steps = scenario.model.steps(frozenset(scenario.inputs))
-    return (*scenario.inputs, *(step.name for step in steps))
+    return (*scenario.uncertain, *(step.name for step in steps))
+
+
+def _check_memory(needed: int) -> None:
+    """Refuse what would end in the operating system killing the process."""
+    present = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    # Summaries sort a copy of one array at a time; half of the memory leaves room for that and for everybody else.
+    if needed > present // 2:
+        raise UsageError(
+            f"that many draws take {needed / 2**30:,.1f} GiB and this machine has {present / 2**30:,.1f} GiB; "
+            "ask for fewer draws, or for --precision float32"
+        )
 
 
 def _devices(kind: str) -> list[jax.Device]:
