@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from uncertain_botec.errors import UsageError
+from uncertain_botec.errors import PriorFileError, UsageError
 from uncertain_botec.prior_files.loading import load_scenario
 from uncertain_botec.quantities import QUANTITIES
 from uncertain_botec.scenario import Scenario, dump_scenario
@@ -161,7 +161,10 @@ def _scenario(text: str, reading: Mapping[str, Any]) -> Scenario:
     with TemporaryDirectory() as folder:
         file = Path(folder) / "scenario.toml"
         file.write_text(text, "utf-8")
-        scenario = load_scenario(file)
+        try:
+            scenario = load_scenario(file)
+        except PriorFileError as error:
+            raise ValueError(str(error).replace(str(file), "its scenario")) from None
     origins = reading["origins"]
     return replace(
         scenario,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -22,8 +22,9 @@ def shipped(kind: str) -> tuple[str, ...]:
 def find_run(reference: str) -> Path | None:
     """The file that a command-line argument names: a path, or the name of a shipped run."""
     path = Path(reference)
-    if path.suffix == ".toml" or path.exists():
-        return path if path.exists() else None
+    there = _is(path.exists)
+    if path.suffix == ".toml" or there:
+        return path if there else None
     # A name never leaves the folder of shipped runs.
     return PRIORS / "runs" / f"{reference}.toml" if reference in shipped("runs") else None
 
@@ -36,10 +37,29 @@ def find_include(reference: str, including: Path, root: Path) -> Path | None:
     """
     name = reference if reference.endswith(".toml") else f"{reference}.toml"
     for folder in (including.parent, PRIORS):
-        candidate = (folder / name).resolve()
-        if candidate.is_file() and any(candidate.is_relative_to(tree) for tree in (root.resolve(), PRIORS.resolve())):
+        candidate = file_inside(folder / name, root, PRIORS)
+        if candidate is not None:
             return candidate
     return None
+
+
+def file_inside(path: Path, *trees: Path) -> Path | None:
+    """The file behind a path, if there is one and it lies in one of the folder trees once links are followed."""
+    try:
+        resolved = path.resolve()
+    except (OSError, ValueError, RuntimeError):
+        # A name with a null byte, or a link that leads back to itself.
+        return None
+    inside = any(resolved.is_relative_to(tree.resolve()) for tree in trees)
+    return resolved if inside and _is(resolved.is_file) else None
+
+
+def _is(question: Callable[[], bool]) -> bool:
+    """Ask the file system about a name that may be too long for it or hold a null byte."""
+    try:
+        return question()
+    except (OSError, ValueError):
+        return False
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

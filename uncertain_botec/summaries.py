@@ -210,10 +210,9 @@ def _output(values: Floats, unit: str) -> OutputSummary:
 
     estimates, errors = quantiles(values, list(_LEVELS.values()))
     flat = values.ravel()
-    # A constant has no density to speak of; its interval is the value itself.
+    # A constant has no density to speak of, and summing it would round: its mean and interval are the value itself.
     constant = flat.min() == flat.max()
     hdi = (flat[0], flat[0]) if constant else array_stats.hdi(flat, prob=INTERVAL)
-    eti = array_stats.eti(flat, prob=INTERVAL)
     mcse = dict(zip(_LEVELS, map(float, errors), strict=True)) | {"mean": float(standard_error(values.mean(axis=1)))}
     p10, p50, p90 = map(float, estimates)
     return OutputSummary(
@@ -221,11 +220,11 @@ def _output(values: Floats, unit: str) -> OutputSummary:
         p10,
         p50,
         p90,
-        mean=float(flat.mean()),
-        sd=float(flat.std()),
+        mean=float(flat[0] if constant else flat.mean()),
+        sd=0.0 if constant else float(flat.std()),
         mcse=mcse,
         hdi=Interval(INTERVAL, float(hdi[0]), float(hdi[1])),
-        eti=Interval(INTERVAL, float(eti[0]), float(eti[1])),
+        eti=Interval(INTERVAL, p10, p90),
     )
 
 

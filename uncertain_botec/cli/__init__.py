@@ -32,7 +32,10 @@ def main() -> None:
     except MemoryError:
         _fail("botec: not enough memory for that many draws; ask for fewer with --draws")
     except Exception:  # the last resort that turns our own defects into exit code 1
-        print(f"{traceback.format_exc()}\nbotec: this is a defect of botec, not of your input; please report it.", file=sys.stderr)
+        print(
+            f"{traceback.format_exc()}\nbotec: this is a defect of botec, not of your input; please report it.",
+            file=sys.stderr,
+        )
         sys.exit(1)
 
 

@@ -47,16 +47,21 @@ def _botec(
 def forecast(
     run: Run,
     draws: Annotated[str, typer.Option(metavar="N", help="At least how many draws: 1000000, 8M, 1e6, 2^20.")] = "2^20",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the randomisations; the same seed gives the same numbers.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the randomisations; the same seed gives the same numbers.")
+    ] = 0,
     settings: Settings = None,
     as_json: Json = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Also write summary.json, scenario.toml and draws.nc (ArviZ) there.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Also write summary.json, scenario.toml and draws.nc (ArviZ) there."),
     ] = None,
     sampler: Annotated[Sampler, typer.Option(help="Point set.")] = Sampler.LATTICE,
     precision: Annotated[Precision, typer.Option(help="Arithmetic in the kernel.")] = Precision.FLOAT64,
     device: Annotated[Device, typer.Option(help="auto takes an accelerator where JAX sees one.")] = Device.AUTO,
-    chunk: Annotated[int | None, typer.Option(metavar="N", help="Draws evaluated at a time; changes memory, not results.")] = None,
+    chunk: Annotated[
+        int | None, typer.Option(metavar="N", help="Draws evaluated at a time; changes memory, not results.")
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Forecast compute, accelerator-hours, time and cost as P10, P50 and P90."""
@@ -99,7 +104,11 @@ def forecast(
     if not quiet:
         from uncertain_botec.presentation import timing_line
 
-        rounded = "" if len(drawn) == count else f"{count:,} draws rounded up to {len(drawn):,}: {sampler.value} points come in such sizes"
+        rounded = (
+            ""
+            if len(drawn) == count
+            else f"{count:,} draws rounded up to {len(drawn):,}: {sampler.value} points come in such sizes"
+        )
         _say(*([rounded] if rounded else []), timing_line(summary, time.perf_counter() - started))
 
 

@@ -89,7 +89,8 @@ def _estimators() -> Listing:
     from uncertain_botec.estimators import ESTIMATORS
 
     rows = [
-        (one.name, one.summary, ", ".join(one.needs(frozenset())), ", ".join(one.outputs)) for one in ESTIMATORS.values()
+        (one.name, one.summary, ", ".join(one.needs(frozenset())), ", ".join(one.outputs))
+        for one in ESTIMATORS.values()
     ]
     return Listing(("estimator", "answers", "inputs", "outputs"), tuple(rows))
 

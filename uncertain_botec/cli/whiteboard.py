@@ -14,7 +14,9 @@ def whiteboard(explanation: Explanation) -> Group:
     """Every step as an equation, its inputs and its result."""
     blocks = [_block(number, step) for number, step in enumerate(explanation.steps, start=1)]
     skipped = [Text(f"{name} is stated by the scenario, so its formula is skipped.") for name in explanation.skipped]
-    closing = Text("Values are at the medians of the inputs: a point estimate. The forecast has the ranges.", style="dim")
+    closing = Text(
+        "Values are at the medians of the inputs: a point estimate. The forecast has the ranges.", style="dim"
+    )
     return Group(Text(explanation.title, style="bold"), Text(), *blocks, *skipped, closing)
 
 

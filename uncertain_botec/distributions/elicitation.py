@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from uncertain_botec.distributions.base import Distribution
-from uncertain_botec.distributions.families import FAMILIES, Family, Points, quantile_level
+from uncertain_botec.distributions.constructors import Points
+from uncertain_botec.distributions.families import FAMILIES, Family, quantile_level
 from uncertain_botec.distributions.normal import Fixed
 from uncertain_botec.distributions.truncated import Truncated
 from uncertain_botec.errors import ElicitationError
@@ -42,12 +43,17 @@ def elicit(family: str, stated: Mapping[str, Any]) -> Distribution:
     _check_finite(rules, keys)
     points = _points(keys)
     ends = _ends(rules, keys, points)
-    if point := _point_mass(keys, points):
+    if point := _point_mass(rules, keys, points):
         distribution: Distribution = point
     else:
         _check_order(family, keys, points)
         parameters = {key: value for key, value in keys.items() if quantile_level(key) is None and key != "support"}
-        distribution = rules.construct(parameters, points, ends)
+        member = rules.construct(parameters, points, ends)
+        if member is None:
+            got = ", ".join(key for key in keys if key != "support") or "nothing"
+            message = f"these keys do not state a {family}"
+            raise ElicitationError(message, got=got, expected=" or ".join(rules.spellings))
+        distribution = member
         _check_honoured(family, distribution, points)
     return _truncated(family, distribution, stated.get("truncate"))
 
@@ -117,15 +123,27 @@ def _ends(rules: Family, keys: Mapping[str, Any], points: Points) -> tuple[float
     return low, high
 
 
-def _point_mass(keys: Mapping[str, Any], points: Points) -> Fixed | None:
+def _point_mass(rules: Family, keys: Mapping[str, Any], points: Points) -> Fixed | None:
     """The one value that everything stated amounts to, if it does."""
-    values = {value for _, value in points} | {keys[key] for key in ("low", "mode", "high", "value") if key in keys}
-    centre = keys.get("mean", keys.get("median", keys.get("p50")))
-    if any(keys.get(spread) == 0 for spread in ("sd", "sigma", "scale")) and centre is not None:
-        return Fixed(float(centre))
-    stated = len(points) + sum(key in keys for key in ("low", "high"))
-    others = keys.keys() - {"support", "low", "mode", "high", "median"} - {key for key in keys if quantile_level(key)}
-    return Fixed(float(next(iter(values)))) if len(values) == 1 and stated >= 2 and not others else None
+    # A count that is known is no count: whole-number families have no member without spread.
+    if rules.whole:
+        return None
+    spreads = [key for key in ("sd", "sigma", "scale") if keys.get(key) == 0]
+    centres = [key for key in ("mean", "median", "p50") if key in keys]
+    ends = [key for key in ("low", "mode", "high") if key in keys]
+    values = {value for _, value in points} | {float(keys[key]) for key in ends}
+    stated = len(points) + len(ends) + ("support" in keys)
+    if spreads and keys.keys() - {"support", "df"} == {*spreads, *centres} and len(centres) == 1:
+        value = float(keys[centres[0]])
+    elif len(values) == 1 and stated == len(keys) and len(points) + len(ends) >= 2:
+        (value,) = values
+    else:
+        return None
+    low, high = keys.get("support", rules.support)
+    if not low < value < high:
+        expected = f"a value between {low:g} and {high:g}"
+        raise ElicitationError(f"a {rules.name} cannot be {value:g}", got=f"{value:g}", expected=expected)
+    return Fixed(value)
 
 
 def _check_order(family: str, keys: Mapping[str, Any], points: Points) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from uncertain_botec.distributions import FAMILIES, Distribution, elicit
 from uncertain_botec.errors import ElicitationError, Fault
+from uncertain_botec.prior_files.columns import inlined
+from uncertain_botec.prior_files.places import Place
+from uncertain_botec.prior_files.schema import toml
 from uncertain_botec.quantities import Quantity
-from uncertain_botec.units import UnitError, is_count, parse_quantity, to_base, unit_of
+from uncertain_botec.units import UnitError, is_count, parse_quantity, unit_of
 
 # Probability that a prior may leave outside what can exist. No run of draws this program makes would meet it.
 _NEGLIGIBLE = 1e-9
@@ -28,19 +30,6 @@ _END_KEYS = frozenset({"low", "high"})
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where something was stated: the file as the user knows it, the path inside it, and the file on disk."""
-
-    where: str
-    path: str
-    file: Path
-
-    def at(self, *keys: str) -> Place:
-        """The place of a key below this one."""
-        return Place(self.where, ".".join((self.path, *keys)), self.file)
-
-
-@dataclass(frozen=True)
 class Belief:
     """A distribution, and the statement that gives it again wherever it is loaded from."""
 
@@ -48,7 +37,9 @@ class Belief:
     stated: Any
 
 
-def value_of(stated: float | str, quantity: Quantity, place: Place, faults: list[Fault], *, key: str = "") -> float | None:
+def value_of(
+    stated: float | str, quantity: Quantity, place: Place, faults: list[Fault], *, key: str = ""
+) -> float | None:
     """A stated value in base units, or None after adding its fault.
 
     Args:
@@ -60,7 +51,7 @@ def value_of(stated: float | str, quantity: Quantity, place: Place, faults: list
     """
 
     def fault(message: str, expected: str, fix: str | None = None) -> None:
-        faults.append(Fault(message, place.where, place.path, repr(stated), expected, fix))
+        faults.append(Fault(message, place.where, place.path, toml(stated), expected, fix))
 
     free_of_unit = key in _BOUND_KEYS and (stated == 0 or (isinstance(stated, float) and math.isinf(stated)))
     try:
@@ -69,26 +60,59 @@ def value_of(stated: float | str, quantity: Quantity, place: Place, faults: list
         elif is_count(quantity.unit) or free_of_unit:
             value = float(stated)
         else:
-            raise UnitError("the unit is missing", f'write "{stated:g} {_shortest_unit(quantity)}" if that is what is meant')
-    except (UnitError, OverflowError) as error:
-        fault(str(error), f"{quantity.meaning}, such as {quantity.example}", getattr(error, "fix", None))
+            raise UnitError(
+                "the unit is missing", f'write "{_with_likely_unit(stated, quantity)}" if that is what is meant'
+            )
+    except UnitError as error:
+        fix = error.fix or _decimal_point(stated) or f"write it like {quantity.example}"
+        fault(str(error), f"{quantity.meaning}, such as {quantity.example}", fix)
+        return None
+    except OverflowError:
+        fault(
+            "this number is too large",
+            f"{quantity.meaning}, such as {quantity.example}",
+            f"write it like {quantity.example}",
+        )
         return None
     if math.isnan(value) or (math.isinf(value) and key not in _BOUND_KEYS):
-        fault(f"{quantity.name} is not a finite number", f"a finite number, such as {quantity.example}")
+        fix = "only `support` and `truncate` may reach inf"
+        fault(f"{quantity.name} is not a finite number", f"a finite number, such as {quantity.example}", fix)
         return None
     inside = quantity.admits(value) or (key in _END_KEYS and value in (quantity.low, quantity.high))
     if key in _SPREAD_KEYS | _BOUND_KEYS or inside:
         return value
-    fix = None
-    if quantity.high == 1.0 and 1.0 < value <= 100.0:
+    fix = f"state a value that is {quantity.limits}"
+    # Hardly anybody means 1.5 %: a fraction a little above one was divided by the wrong thing.
+    if quantity.high == 1.0 and 2.0 <= value <= 100.0:
         fix = f'write "{value:g} %" or {value / 100:g} if percent are meant'
-    fault(f"{quantity.name} cannot be {value / unit_of(quantity.unit)[0]:g}", f"{quantity.limits}: {quantity.meaning}", fix)
+    elif quantity.high == 1.0 and value > 1.0:
+        fix = "one is all of it: check what was divided by what, such as dense FLOP by a dense peak"
+    fault(
+        f"{quantity.name} cannot be {value / unit_of(quantity.unit)[0]:g}",
+        f"{quantity.limits}: {quantity.meaning}",
+        fix,
+    )
     return None
 
 
-def _shortest_unit(quantity: Quantity) -> str:
-    """The unit of the quantity's own example, which is how people write it."""
-    return quantity.example.strip('"').partition(" ")[2] or quantity.unit
+def _with_likely_unit(number: float, quantity: Quantity) -> str:
+    """A number with the unit people write or the plain unit, whichever brings it nearer to the quantity's example."""
+    example = quantity.example.strip('"')
+    usual = parse_quantity(example, quantity.unit)
+    written = example.partition(" ")[2]
+    plain = re.sub(r"^[kMGTPE](?=FLOP)", "", written)
+
+    def distance(unit: str) -> float:
+        value = parse_quantity(f"1 {unit}", quantity.unit) * number
+        return abs(math.log(value / usual)) if value > 0 else 0.0
+
+    return f"{number:g} {min((written, plain), key=distance)}"
+
+
+def _decimal_point(stated: float | str) -> str | None:
+    """What to write for a text with a decimal comma."""
+    match = re.match(r"\s*([+-]?\d+),(\d.*)", str(stated), re.DOTALL)
+    return f'write "{match[1]}.{match[2]}": a decimal comma is a point here' if match else None
 
 
 def believe(
@@ -96,25 +120,29 @@ def believe(
 ) -> Belief | None:
     """The distribution that an input of checked shape states, or None after adding its faults."""
     before = len(faults)
-    spec, stated = _inlined(spec, quantity, place, faults)
-    distribution = _distribution(stated, quantity, place, faults) if len(faults) == before else None
+    stated = inlined(spec, quantity, place, faults)
+    cuts: list[tuple[Place, float]] = []
+    distribution = _distribution(stated, quantity, place, faults, cuts) if len(faults) == before else None
     if distribution is None:
         return None
-    cut = getattr(distribution, "mass_cut", 0.0)
-    if cut:
-        message = f"{place.where}: {place.path}: truncation cuts off {cut:.2%} of the probability"
+    for at, cut in cuts:
+        message = f"{at.where}: {at.path}: truncation cuts off {cut:.2g} of the probability"
         (warnings if cut > _LARGE_CUT else notes).append(message)
     faults += _impossible(distribution, quantity, place)
     if len(faults) > before:
         return None
     if quantity.usual_high < math.inf and float(distribution.sf(np.float64(quantity.usual_high))) > _LARGE_CUT:
         high = quantity.usual_high
-        warnings.append(f"{place.where}: {place.path}: more than a 5 % chance above {high:g} is unusual: {quantity.meaning}")
-    return Belief(distribution, spec)
+        warnings.append(
+            f"{place.where}: {place.path}: more than a 5 % chance above {high:g} is unusual: {quantity.meaning}"
+        )
+    return Belief(distribution, stated)
 
 
-def _distribution(spec: Any, quantity: Quantity, place: Place, faults: list[Fault]) -> Distribution | None:
-    """Units, then elicitation."""
+def _distribution(
+    spec: Any, quantity: Quantity, place: Place, faults: list[Fault], cuts: list[tuple[Place, float]]
+) -> Distribution | None:
+    """Units, then elicitation; what truncations remove is added to `cuts`."""
     before = len(faults)
     if not isinstance(spec, Mapping):
         value = value_of(spec, quantity, place, faults)
@@ -128,21 +156,25 @@ def _distribution(spec: Any, quantity: Quantity, place: Place, faults: list[Faul
             stated[key] = value_of(raw, quantity, at, faults, key=key)
         elif key in family.number_keys:
             stated[key] = value_of(raw, _NUMBER, at, faults)
-        elif key in family.list_keys:
+        elif key in (*family.list_keys, "truncate"):
             kind = _NUMBER if key in ("weights", "odds") else quantity
-            items = [value_of(item, kind, Place(at.where, f"{at.path}[{i}]", at.file), faults, key=key) for i, item in enumerate(raw)]
+            items = [value_of(item, kind, at.item(i), faults, key=key) for i, item in enumerate(raw)]
             stated[key] = tuple(items)
         elif key in family.component_keys:
-            parts = [_distribution(item, quantity, Place(at.where, f"{at.path}[{i}]", at.file), faults) for i, item in enumerate(raw)]
+            parts = [_distribution(item, quantity, at.item(i), faults, cuts) for i, item in enumerate(raw)]
             stated[key] = tuple(parts)
     if len(faults) > before:
         return None
     try:
-        return elicit(name, stated)
+        distribution = elicit(name, stated)
     except ElicitationError as error:
         at = place.at(error.key) if error.key else place
-        faults.append(Fault(str(error), at.where, at.path, error.got, error.expected, error.fix))
+        fix = error.fix or f"such as {family.example}"
+        faults.append(Fault(str(error), at.where, at.path, error.got, error.expected, fix))
         return None
+    if distribution.mass_cut > 0:
+        cuts.append((place, distribution.mass_cut))
+    return distribution
 
 
 _NUMBER = Quantity("this", "fraction", "a plain number", "0.5", low=-math.inf, open="")
@@ -171,39 +203,3 @@ def _impossible(distribution: Distribution, quantity: Quantity, place: Place) ->
             f"add truncate = {bounds}, or use {family}, or jqpd with support = {bounds}",
         )
     ]
-
-
-def _inlined(spec: Any, quantity: Quantity, place: Place, faults: list[Fault]) -> tuple[Any, Any]:
-    """An input whose column of a CSV file has been read into `values`, so that the statement stands by itself."""
-    if not isinstance(spec, Mapping) or "file" not in spec:
-        return spec, spec
-    rest = {key: value for key, value in spec.items() if key not in ("file", "column", "unit")}
-    column, unit = spec.get("column"), spec.get("unit")
-    path = (place.file.parent / str(spec["file"])).resolve()
-
-    def fault(message: str, key: str, got: str | None, expected: str | None = None) -> None:
-        at = place.at(key)
-        faults.append(Fault(message, at.where, at.path, got, expected))
-
-    if not path.is_relative_to(place.file.parent.resolve()) or not path.is_file():
-        fault("there is no such file in the prior file's folder", "file", repr(spec["file"]), "a CSV file beside the prior file")
-        return spec, spec
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            rows = list(csv.DictReader(stream))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        fault(f"cannot be read as CSV: {error}", "file", repr(spec["file"]))
-        return spec, spec
-    names = list(rows[0]) if rows else []
-    if column not in names:
-        fault("there is no such column", "column", repr(column), f"one of {', '.join(names)}")
-        return spec, spec
-    values: list[float] = []
-    for number, row in enumerate(rows, start=2):
-        try:
-            values.append(float(row[column]) * (unit_of(unit)[0] / unit_of(quantity.unit)[0] if unit else 1.0))
-        except (TypeError, ValueError) as error:
-            fault(f"row {number} of {spec['file']} is not a number: {error}", "column", repr(row[column]))
-            return spec, spec
-    numbers: list[Any] = values if is_count(quantity.unit) else [f"{value!r} {quantity.unit}" for value in values]
-    return rest | {"values": numbers}, rest | {"values": numbers}

@@ -13,6 +13,7 @@ from uncertain_botec.errors import Fault, PriorFileError
 
 MAX_BYTES = 1 << 20
 MAX_FILES = 100
+MAX_DEPTH = 50
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ class _Reader:
         # A wrong type is reported by the schema, with all other faults of the file.
         for index, reference in enumerate(includes if isinstance(includes, list) else []):
             if isinstance(reference, str):
-                self._include(reference, Fault("", where, f"$.include[{index}]", repr(reference)), path, (*chain, resolved))
+                self._include(
+                    reference, Fault("", where, f"$.include[{index}]", f'"{reference}"'), path, (*chain, resolved)
+                )
         self.documents[resolved] = Document(where, path, content, sha256)
 
     def _include(self, reference: str, place: Fault, including: Path, chain: tuple[Path, ...]) -> None:
@@ -59,14 +62,14 @@ class _Reader:
         if found is None:
             kinds = ("accelerators", "prices", "runs")
             known = [f"{kind}/{name}" for kind in kinds for name in library.shipped(kind)]
-            expected = "a file in the same folder tree, or a shipped one such as accelerators/h100-80-sxm"
+            expected = "a file in the same folder tree, or a shipped one such as accelerators/h100-sxm"
             fix = library.did_you_mean(reference, known)
             self._fault(place, "there is no such file to include", expected, fix)
         elif found in chain:
             names = " -> ".join(path.stem for path in (*chain[chain.index(found) :], found))
             self._fault(place, f"the include leads back to itself: {names}", None, "take one of the includes out")
         elif len(self.documents) + len(chain) >= MAX_FILES:
-            self._fault(place, f"more than {MAX_FILES} files are included", None, None)
+            self._fault(place, f"more than {MAX_FILES} files are included", None, "take some of them out")
         elif found not in self.documents:
             self.read(found, _relative(found, including, place.where), chain)
 
@@ -90,23 +93,48 @@ def _parse(path: Path, where: str) -> tuple[dict[str, Any], str]:
 
     try:
         if not path.is_file():
-            raise fault("this is not a file", expected="a TOML file")
+            kind = "a folder" if path.is_dir() else "not a regular file"
+            raise fault("this is not a file", got=kind, expected="a TOML file", fix="name the prior file itself")
         size = path.stat().st_size
         if size > MAX_BYTES:
-            raise fault("the file is too large", got=f"{size:,} bytes", expected=f"a prior file of at most {MAX_BYTES:,} bytes")
+            raise fault(
+                "the file is too large",
+                got=f"{size:,} bytes",
+                expected=f"a prior file of at most {MAX_BYTES:,} bytes",
+                fix="measured values go into a CSV file beside it",
+            )
         content = path.read_bytes()
     except OSError as error:
         raise fault(f"cannot be read: {error.strerror or error}") from None
     try:
-        return tomllib.loads(content.decode("utf-8-sig")), hashlib.sha256(content).hexdigest()
+        parsed = tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise fault(f"not UTF-8: byte {content[error.start]:#04x} in line {line}", expected="UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
+        got = f"byte {content[error.start]:#04x} in line {line}"
+        raise fault("not UTF-8", got=got, expected="UTF-8 text", fix="save the file as UTF-8") from None
+    except ValueError as error:
+        # Besides TOMLDecodeError: Python refuses to read whole numbers of thousands of digits.
         fix = 'a value that is not a number, a list or a table stands in quotes: tokens = "15T token"'
         raise fault(f"not TOML: {error}", expected="TOML 1.0", fix=fix) from None
     except RecursionError:
-        raise fault("tables or lists are nested too deeply") from None
+        parsed = None
+    if parsed is None or _deeper_than(MAX_DEPTH, parsed):
+        expected = f"at most {MAX_DEPTH} levels"
+        raise fault("tables or lists are nested too deeply", expected=expected, fix="flatten what is nested")
+    return parsed, hashlib.sha256(content).hexdigest()
+
+
+def _deeper_than(levels: int, content: dict[str, Any]) -> bool:
+    """Whether tables and lists are nested deeper than that; asked level by level, so that no depth is too much."""
+    level: list[Any] = [content]
+    for _ in range(levels):
+        level = [
+            item
+            for node in level
+            for item in (node.values() if isinstance(node, dict) else node)
+            if isinstance(item, dict | list)
+        ]
+    return bool(level)
 
 
 def read_documents(reference: str | Path) -> tuple[tuple[Document, ...], tuple[Fault, ...]]:

@@ -9,15 +9,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from uncertain_botec.prior_files.correlations import correlate
-from uncertain_botec.prior_files.documents import Document, read_documents
 from uncertain_botec.errors import Fault, PriorFileError
 from uncertain_botec.estimators import ESTIMATORS
 from uncertain_botec.library import did_you_mean
+from uncertain_botec.prior_files.beliefs import believe, value_of
+from uncertain_botec.prior_files.correlations import correlate
+from uncertain_botec.prior_files.documents import Document, read_documents
+from uncertain_botec.prior_files.places import Place
+from uncertain_botec.prior_files.schema import (
+    OBSERVABLE,
+    Accelerator,
+    PriorFile,
+    check_document,
+    check_input,
+    toml,
+    unknown,
+)
 from uncertain_botec.quantities import LIMITS, QUANTITIES
 from uncertain_botec.scenario import Input, Marker, Scenario
-from uncertain_botec.prior_files.schema import Accelerator, PriorFile, check_document, check_input
-from uncertain_botec.prior_files.beliefs import Place, believe, value_of
 
 
 def load_scenario(reference: str | Path, overrides: Sequence[str] = ()) -> Scenario:
@@ -35,8 +44,7 @@ def load_scenario(reference: str | Path, overrides: Sequence[str] = ()) -> Scena
     """
     documents, faults = read_documents(reference)
     merged = _Merged(list(faults))
-    settings = _settings(overrides, documents, merged.faults)
-    for document in (*documents, settings):
+    for document in _with_settings(documents, overrides, merged.faults):
         merged.add(document)
     scenario = _assemble(merged, documents[-1])
     if merged.faults or scenario is None:
@@ -75,39 +83,52 @@ class _Merged:
             self.correlations.append((entry.model_dump(exclude_none=True), place))
 
 
-def _settings(overrides: Sequence[str], documents: Sequence[Document], faults: list[Fault]) -> Document:
-    """The command line's settings as one more document, which wins over all others."""
-    content: dict[str, Any] = {}
+def _with_settings(
+    documents: Sequence[Document], overrides: Sequence[str], faults: list[Fault]
+) -> tuple[Document, ...]:
+    """The documents, and each of the command line's settings as one more, which wins over those before it."""
+    stated = [*documents]
     for override in overrides:
         where = f"--set {override}"
         path, equals, text = override.partition("=")
         keys = path.strip().split(".")
+        at = "$." + path.strip()
         if not equals or not all(keys):
-            faults.append(Fault("not a setting", where, got=repr(override), expected="a path and a value: inputs.mfu.p50=0.4"))
+            expected = "a path and a value, such as inputs.mfu.p50=0.4"
+            faults.append(Fault("not a setting", where, "$", f'"{override}"', expected, "--set PATH=VALUE"))
             continue
         if keys[0] == "include" or keys[0] not in PriorFile.model_fields:
             known = [name for name in PriorFile.model_fields if name != "include"]
-            expected = f"a path that starts with one of {', '.join(known)}"
-            faults.append(Fault("not a setting", where, "$", keys[0], expected, did_you_mean(keys[0], known)))
+            faults.append(unknown(where, at, keys[0], known, "a setting starts with the name of a table"))
             continue
-        # The last document that states the table is the one whose other keys stay in force.
-        stated = next((d.content for d in reversed(documents) if _at(d.content, keys[:2]) is not None), {})
-        for depth in (1, 2):
-            if _at(content, keys[:depth]) is None and depth < len(keys):
-                inherited = copy.deepcopy(_at(stated, keys[:depth])) if depth == 2 else {}
-                _put(content, keys[:depth], inherited if inherited is not None else {})
+        # The last document that states the table is the one whose other keys stay in force, and beside which its CSV
+        # file lies. An accelerator is replaced as a whole, like any single input.
+        whole = keys[: 1 if keys[0] == "accelerator" else 2]
+        source = next((one for one in reversed(stated) if _at(one.content, whole) is not None), documents[-1])
+        content: dict[str, Any] = {}
         try:
+            if len(whole) < len(keys):
+                _put(content, whole, copy.deepcopy(_at(source.content, whole) or {}))
             _put(content, keys, _toml_value(text))
         except TypeError:
-            got = f"{'.'.join(keys[:-1])} is a plain value, which has no {keys[-1]}"
-            faults.append(Fault("not a table", where, "$." + path.strip(), got, f"{'.'.join(keys[:-1])}=VALUE"))
-    return Document("--set", Path(), content, "")
+            parent = ".".join(keys[:-1])
+            got = f"{'.'.join(whole)} = {toml(_at(source.content, whole))}"
+            faults.append(Fault(f"{parent} is not a table", where, at, got, "a table", f"--set {parent}=VALUE"))
+        except tomllib.TOMLDecodeError as error:
+            expected = 'TOML, such as { family = "logit-normal", p10 = 0.36, p90 = 0.48 }'
+            faults.append(Fault(f"not TOML: {error}", where, at, text[:80], expected, "put texts inside it in quotes"))
+        else:
+            stated.append(Document(where, source.path, content, ""))
+    return tuple(stated)
 
 
 def _toml_value(text: str) -> Any:
+    """The value that a setting gives: TOML, or else the text itself, so that `"15T token"` needs no second quotes."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, KeyError, RecursionError):
+    except (ValueError, RecursionError):
+        if text.lstrip().startswith(("{", "[")):
+            raise tomllib.TOMLDecodeError("this list or table cannot be read") from None
         return text
 
 
@@ -132,14 +153,13 @@ def _assemble(merged: _Merged, document: Document) -> Scenario | None:
     name = merged.head.get("estimator")
     if name not in ESTIMATORS:
         if name is not None or readable:
-            expected = f"estimator = one of {', '.join(ESTIMATORS)}"
-            got, fix = (repr(name), did_you_mean(name, ESTIMATORS)) if name else ("nothing", 'estimator = "training"')
-            faults.append(Fault("which estimator is meant is not stated", document.where, "$.estimator", got, expected, fix))
+            faults.append(_no_estimator(name, document.where))
         estimator = ESTIMATORS["training"]
     else:
         estimator = ESTIMATORS[name]
     if "title" not in merged.head and readable:
-        faults.append(Fault("a prior file has a title", document.where, "$.title", fix='title = "Our 70B run"'))
+        fix = 'title = "Our 70B run"'
+        faults.append(Fault("a prior file has a title", document.where, "$.title", "nothing", "title = a text", fix))
 
     stated = _with_accelerator(merged)
     needed = estimator.needs(frozenset(stated))
@@ -154,20 +174,29 @@ def _assemble(merged: _Merged, document: Document) -> Scenario | None:
             inputs[key] = Input(key, belief.stated, belief.distribution, place.where)
     if readable:
         faults += _missing(needed, stated, document.where)
-    dependence = correlate(merged.correlations, inputs, frozenset(needed), faults, merged.notes)
+    dependence, correlations = correlate(merged.correlations, inputs, frozenset(needed), faults, merged.notes)
     return Scenario(
         title=merged.head.get("title", ""),
         estimator=estimator.name,
         inputs=inputs,
         dependence=dependence,
-        correlations=tuple(entry for entry, _ in merged.correlations),
+        correlations=correlations,
         limits=_markers(merged, "limits", LIMITS),
-        observed=_markers(merged, "observed", {output: output for output in QUANTITIES}),
+        observed=_markers(merged, "observed", {output: output for output in OBSERVABLE}),
         path=document.where,
         sha256=document.sha256,
         notes=tuple(merged.notes),
         warnings=tuple(merged.warnings),
     )
+
+
+def _no_estimator(name: str | None, where: str) -> Fault:
+    expected = f"estimator = one of {', '.join(ESTIMATORS)}"
+    if name is None:
+        message, fix = "which estimator is meant is not stated", 'estimator = "training"'
+        return Fault(message, where, "$.estimator", "nothing", expected, fix)
+    fix = did_you_mean(name, ESTIMATORS) or 'estimator = "training"'
+    return Fault("there is no such estimator", where, "$.estimator", toml(name), expected, fix)
 
 
 def _with_accelerator(merged: _Merged) -> dict[str, tuple[Any, Place]]:
@@ -192,6 +221,7 @@ def _with_accelerator(merged: _Merged) -> dict[str, tuple[Any, Place]]:
                     place.at("peak_flop_per_s").path,
                     precision,
                     f"precision = one of {', '.join(peaks)}",
+                    f'precision = "{next(iter(peaks))}", or state the peak: inputs.peak_flop_per_s = "..."',
                 )
             )
     prices = merged.tables["prices"]
@@ -202,7 +232,9 @@ def _with_accelerator(merged: _Merged) -> dict[str, tuple[Any, Place]]:
             _, where = next(iter(prices.values()))
             fix = 'state the price: inputs.price_per_accelerator_hour = { family = "lognormal", p10 = ..., p90 = ... }'
             expected = f"one of {', '.join(prices)}"
-            merged.faults.append(Fault("no price for this accelerator", where.where, "$.prices", accelerator.name, expected, fix))
+            merged.faults.append(
+                Fault("no price for this accelerator", where.where, "$.prices", accelerator.name, expected, fix)
+            )
     return stated
 
 
@@ -212,8 +244,9 @@ def _missing(needed: Iterable[str], stated: Mapping[str, Any], where: str) -> li
             f"{name} is missing: {QUANTITIES[name].meaning}",
             where,
             f"$.inputs.{name}",
+            got="nothing",
             expected=f"{name} = {QUANTITIES[name].example}, or a distribution, or an include that states it",
-            fix=_NEAREST_INCLUDE.get(name),
+            fix=_NEAREST_INCLUDE.get(name, f"add {name} under [inputs]"),
         )
         for name in needed
         if name not in stated

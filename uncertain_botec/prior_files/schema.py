@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import json
+import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from pydantic_core import ErrorDetails
@@ -15,6 +17,9 @@ from uncertain_botec.distributions import FAMILIES, Family
 from uncertain_botec.errors import Fault
 from uncertain_botec.estimators import ESTIMATORS
 from uncertain_botec.quantities import LIMITS, QUANTITIES
+
+OBSERVABLE = tuple(dict.fromkeys(output for estimator in ESTIMATORS.values() for output in estimator.outputs))
+"""What can have been observed: the outputs of the estimators."""
 
 Stated = int | float | str
 """A number, or a text with a number and a unit."""
@@ -37,7 +42,9 @@ class Sourced(Table):
     """What may be said about where a number comes from."""
 
     source: str | None = Field(None, description="where the number is published, or who believes it")
-    as_of: Annotated[str | None, BeforeValidator(_date_as_text)] = Field(None, description="the date of the source, YYYY-MM")
+    as_of: Annotated[str | None, BeforeValidator(_date_as_text)] = Field(
+        None, description="the date of the source, YYYY-MM"
+    )
     note: str | None = Field(None, description="anything a reader should know")
 
 
@@ -85,15 +92,19 @@ class PriorFile(Table):
     observed: dict[str, Stated | Known] = Field({}, description="published or measured outcomes")
 
 
+_Ends = Annotated[list[Stated], Field(min_length=2, max_length=2)]
+
+
 @cache
 def family_model(name: str) -> type[Sourced]:
     """The keys that an input of one family may have."""
     family: Family = FAMILIES[name]
     keys: dict[str, Any] = {"family": (Literal[name], Field(description=family.summary))}
-    keys |= {key: (Stated | None, None) for key in (*family.value_keys, *family.number_keys)}
-    keys |= {key: (list[Stated] | None, None) for key in family.list_keys}
-    keys |= {key: (list[Any] | None, None) for key in family.component_keys}
-    keys |= {key: (str | None, None) for key in family.text_keys}
+    keys |= dict.fromkeys((*family.value_keys, *family.number_keys), (Stated | None, None))
+    keys |= dict.fromkeys(family.list_keys, (list[Stated] | None, None))
+    keys |= dict.fromkeys(("truncate", *({"support"} & {*family.list_keys})), (_Ends | None, None))
+    keys |= dict.fromkeys(family.component_keys, (list[Any] | None, None))
+    keys |= dict.fromkeys(family.text_keys, (str | None, None))
     return create_model(f"{name} input", __base__=Sourced, __doc__=family.summary, **keys)
 
 
@@ -111,7 +122,7 @@ def check_document(content: Mapping[str, Any], where: str) -> tuple[PriorFile | 
             if known is not None and name not in known:
                 faults.append(unknown(where, f"$.{table}.{name}", name, known))
             faults += check_input(spec, where, f"$.{table}.{name}")
-    for table, names in (("limits", tuple(LIMITS)), ("observed", tuple(QUANTITIES))):
+    for table, names in (("limits", tuple(LIMITS)), ("observed", OBSERVABLE)):
         entries = content.get(table)
         for name in entries if isinstance(entries, dict) else ():
             if name not in names:
@@ -119,21 +130,24 @@ def check_document(content: Mapping[str, Any], where: str) -> tuple[PriorFile | 
     return parsed, faults
 
 
-def unknown(where: str, path: str, word: str, known: Iterable[str]) -> Fault:
+def unknown(where: str, path: str, word: str, known: Iterable[str], message: str = "unknown key") -> Fault:
     """The fault of a word that is none of the known ones."""
     names = list(known)
-    return Fault("unknown key", where, path, repr(word), "one of " + ", ".join(names), library.did_you_mean(word, names))
+    fix = library.did_you_mean(word, names) or f"take `{word[:40]}` out, or use one of the expected names"
+    return Fault(message, where, path, toml(word), "one of " + ", ".join(names), fix)
 
 
 def check_input(spec: Any, where: str, path: str) -> list[Fault]:
     """Every fault in the shape of one input: a plain value, or a table that names its family."""
     if isinstance(spec, list):
-        bounds = ", ".join(f"{name} = {value!r}" for name, value in zip(("p10", "p90"), spec, strict=False))
-        fix = f'{{ family = "lognormal", {bounds} }} if they are the 10th and 90th percentile' if len(spec) == 2 else None
+        fix = "a table that names its family; `botec list families` has examples"
+        if len(spec) == 2:
+            table = {"family": "lognormal", "p10": spec[0], "p90": spec[1]}
+            fix = f"{toml(table)} if they are the 10th and 90th percentile"
         expected = "a family and named levels: a bare pair could be 5-95 %, 10-90 %, low-high or mean-sd"
-        return [Fault("a list does not say what its numbers are", where, path, repr(spec), expected, fix)]
+        return [Fault("a list does not say what its numbers are", where, path, toml(spec), expected, fix)]
     if isinstance(spec, bool) or not isinstance(spec, int | float | str | dict):
-        return [Fault("this is not a value", where, path, repr(spec), "a number, a text with a unit, or a table")]
+        return [Fault("this is not a value", where, path, toml(spec), "a number, a text with a unit, or a table")]
     if not isinstance(spec, dict):
         return []
     name = spec.get("family", "fixed" if "value" in spec else None)
@@ -141,12 +155,11 @@ def check_input(spec: Any, where: str, path: str) -> list[Fault]:
         expected = f"family = one of {', '.join(FAMILIES)}"
         fix = None
         if keys := [key for key in spec if key not in Sourced.model_fields]:
-            fix = f'{{ family = "lognormal", {", ".join(f"{key} = {spec[key]!r}" for key in keys)} }}'.replace("'", '"')
-        return [Fault("an interval names its family", where, path, _short(spec), expected, fix)]
-    if name not in FAMILIES:
-        word = str(name)
-        fix = library.did_you_mean(word, FAMILIES)
-        return [Fault("unknown family", where, f"{path}.family", repr(name), f"one of {', '.join(FAMILIES)}", fix)]
+            fix = toml({"family": "lognormal"} | {key: spec[key] for key in keys})
+        return [Fault("an interval names its family", where, path, toml(spec), expected, fix)]
+    if not isinstance(name, str) or name not in FAMILIES:
+        fix = library.did_you_mean(name, FAMILIES) if isinstance(name, str) else None
+        return [Fault("unknown family", where, f"{path}.family", toml(name), f"one of {', '.join(FAMILIES)}", fix)]
     model = family_model(name)
     faults: list[Fault] = []
     try:
@@ -154,43 +167,83 @@ def check_input(spec: Any, where: str, path: str) -> list[Fault]:
     except ValidationError as error:
         faults += [_fault(detail, where, path, model.model_fields) for detail in _one_per_place(error.errors())]
     for key in FAMILIES[name].component_keys:
-        for index, component in enumerate(spec.get(key) or []):
+        components = spec.get(key)
+        for index, component in enumerate(components if isinstance(components, list) else ()):
             faults += check_input(component, where, f"{path}.{key}[{index}]")
     return faults
 
 
 def _one_per_place(errors: list[ErrorDetails]) -> list[ErrorDetails]:
-    """A union reports one error for each of its members; the user made one mistake."""
+    """A union reports one error for each of its members; the user made one mistake, and the deepest place names it."""
     places: dict[tuple[int | str, ...], ErrorDetails] = {}
     for detail in errors:
-        members = {"int", "float", "str", "list[list[float]]", "Known"}
+        members = {"int", "float", "str", "list[list[float]]", "Known", "[key]"}
         place = tuple(part for part in detail["loc"] if part not in members)
         places.setdefault(place, {**detail, "loc": place})
-    return list(places.values())
+    return [detail for place, detail in places.items() if not any(_inside(other, place) for other in places)]
+
+
+def _inside(place: tuple[int | str, ...], outer: tuple[int | str, ...]) -> bool:
+    return len(place) > len(outer) and place[: len(outer)] == outer
 
 
 def _fault(detail: ErrorDetails, where: str, base: str, known: Iterable[str]) -> Fault:
     path = base + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in detail["loc"])
-    got = _short(detail["input"])
+    key = str(detail["loc"][-1])
     if detail["type"] == "extra_forbidden":
-        names = list(known) if len(detail["loc"]) == 1 else []
-        return Fault(
-            "unknown key",
-            where,
-            path,
-            repr(detail["loc"][-1]),
-            f"one of {', '.join(names)}" if names else None,
-            library.did_you_mean(str(detail["loc"][-1]), names),
-        )
+        return unknown(where, path, key, known if len(detail["loc"]) == 1 else _keys_at(detail["loc"][:-1]))
     if detail["type"] == "missing":
-        return Fault("a key is missing", where, path, None, f"`{detail['loc'][-1]}`")
-    messages = {"int_type": "a number, or a text with a unit", "literal_error": detail.get("ctx", {}).get("expected")}
-    return Fault("this value has the wrong type", where, path, got, messages.get(detail["type"], detail["msg"].lower()))
+        return Fault("a key is missing", where, path, "nothing", f"`{key}`", f"add {key} = ...")
+    context = detail.get("ctx", {})
+    form = _EXPECTED.get(detail["type"])
+    expected = form.format_map(context) if form else detail["msg"].lower()
+    fix = library.did_you_mean(str(detail["input"]), [word.strip("' ") for word in re.split(",| or ", expected)])
+    message = "unknown word" if detail["type"] == "literal_error" else "this value has the wrong type"
+    if detail["type"] in ("too_short", "too_long"):
+        message = "this list has the wrong length"
+    return Fault(message, where, path, toml(detail["input"]), expected, fix)
 
 
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
+_EXPECTED = {
+    "int_type": "a number, or a text with a unit",
+    "float_type": "a number",
+    "string_type": "a text in quotes",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "literal_error": "{expected}",
+    "too_short": "at least {min_length} items",
+    "too_long": "at most {max_length} items",
+}
+
+
+def _keys_at(place: tuple[int | str, ...]) -> Iterable[str]:
+    """The keys that a table inside a prior file may have."""
+    match place:
+        case ("accelerator",):
+            return Accelerator.model_fields
+        case ("correlations", _):
+            return Correlation.model_fields
+        case ("accelerator", "peak_flop_per_s"):
+            return get_args(Precision)
+    return Known.model_fields
+
+
+def toml(value: Any, most: int = 80) -> str:
+    """A value as it is written in a prior file, cut short where it is long."""
+    text = _toml(value)
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_toml(item)}" for key, item in value.items()) + " }" if value else "{}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, bool | str):
+        return json.dumps(value, ensure_ascii=False)
+    return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 
 
 def json_schema() -> dict[str, Any]:
@@ -214,7 +267,7 @@ def json_schema() -> dict[str, Any]:
     properties["inputs"] |= {"properties": inputs, "additionalProperties": False}
     properties["prices"] |= {"additionalProperties": {"$ref": "#/$defs/input"}}
     properties["limits"] |= {"propertyNames": {"enum": list(LIMITS)}}
-    properties["observed"] |= {"propertyNames": {"enum": list(QUANTITIES)}}
+    properties["observed"] |= {"propertyNames": {"enum": list(OBSERVABLE)}}
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "uncertain_botec prior file"}
     return head | schema | {"title": head["title"], "properties": properties, "$defs": _without_null(definitions)}
 
