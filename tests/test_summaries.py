@@ -129,13 +129,14 @@ def test_standard_error_is_that_of_independent_estimates() -> None:
 # --- numbers that are hard on sums ------------------------------------------------------------------------------------
 
 
-def test_the_mean_of_many_equal_float32_does_not_drift() -> None:
-    """Twenty million equal float32 numbers have that number as their mean, where a float32 sum would stop growing."""
-    value = np.float32(0.1)
-    draws = drawn(np.full(20_000_000, value))
-    one = summarize(Draws(draws.scenario, draws.values, draws.provenance)).outputs["cost"]
+def test_the_mean_of_many_float32_does_not_drift() -> None:
+    """Twenty million equal float32 numbers have that number as their mean, and two kinds of them the number between."""
+    value, other = np.float32(0.1), np.float32(0.3)
+    one = cost_of(np.full(20_000_000, value))
     assert one.mean == one.p50 == float(value)
     assert one.sd == one.mcse["mean"] == 0
+    between = (float(value) + float(other)) / 2
+    assert cost_of(np.tile([value, other], 1 << 20)).mean == pytest.approx(between, rel=1e-13)
 
 
 def test_components_eleven_powers_of_ten_apart() -> None:
@@ -220,7 +221,7 @@ def lognormals(tmp_path_factory: pytest.TempPathFactory) -> Scenario:
 
 
 def test_drivers_of_lognormals(lognormals: Scenario) -> None:
-    """The rank correlation is 6/π asin(r/2) for a correlation r of the logarithms, with its sign; the share is its square."""
+    """The rank correlation is 6/π asin(r/2), r that of the logarithms, with its sign; the share is its square."""
     summary = summarize(sample(lognormals, 1 << 18, seed=3))
     sigmas = {"tokens": 0.1, "mfu": -0.2, "price_per_accelerator_hour": 0.3}
     for output, names in {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from uncertain_botec.draws import Draws
@@ -19,7 +20,7 @@ def check_writable(folder: Path) -> None:
     """Fail before the work is done rather than after it when results cannot be written."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"--out {folder}: this is a file; name a folder")
-    with _workplace(folder):
+    with _workplace(folder, f"--out {folder}"):
         pass
 
 
@@ -36,36 +37,56 @@ def write_results(folder: Path, draws: Draws, summary: Summary) -> None:
         "scenario.toml": lambda path: path.write_text(dump_scenario(draws.scenario), "utf-8"),
         "draws.nc": draws.to_netcdf,
     }
-    with _workplace(folder) as place:
+    with _workplace(folder, f"--out {folder}") as place:
         try:
+            _reserve(Path(place) / "room", draws)
             for name, write in writers.items():
                 write(Path(place) / name)
             for name in writers:
-                os.replace(Path(place) / name, folder / name)
+                (Path(place) / name).replace(folder / name)
         except OSError as error:
-            raise UsageError(f"--out {folder}: cannot be written: {error.strerror or error}") from None
+            raise _unwritable(f"--out {folder}", error) from None
+
+
+def _reserve(file: Path, draws: Draws) -> None:
+    """Fail where the disk has no room for the draws: HDF5 crashes the process when a write fails half way."""
+    if not hasattr(os, "posix_fallocate"):
+        return
+    # A megabyte for the coordinates and what HDF5 adds of its own, and 16 bytes for each index of the two groups.
+    size = sum(values.nbytes for values in draws.values.values()) + 16 * draws.provenance.size + (1 << 20)
+    with file.open("wb") as stream:
+        os.posix_fallocate(stream.fileno(), 0, size)
+    file.unlink()
 
 
 def write_template(file: Path, *, force: bool) -> None:
     """Write the commented prior file that `botec new` starts people from."""
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder; name the file to write, such as {file / 'my-run.toml'}")
     if file.exists() and not force:
         raise UsageError(f"{file} is already there; --force replaces it")
     text = (PRIORS / "template.toml").read_text("utf-8")
     text = text.replace(f"#:schema {SCHEMA_FILE.name}", f"#:schema {SCHEMA_FILE.as_uri()}")
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", dir=file.parent, prefix=".botec-", delete=False, encoding="utf-8"
-        ) as stream:
-            stream.write(text)
-        os.replace(stream.name, file)
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be written: {error.strerror or error}") from None
+    with _workplace(file.parent, str(file)) as place:
+        try:
+            whole = Path(place) / file.name
+            whole.write_text(text, "utf-8")
+            whole.replace(file)
+        except OSError as error:
+            raise _unwritable(str(file), error) from None
 
 
-def _workplace(folder: Path) -> tempfile.TemporaryDirectory[str]:
-    """A temporary folder on the same disk as the results, so that renaming out of it is one step."""
+@contextmanager
+def _workplace(folder: Path, named: str) -> Iterator[str]:
+    """A temporary folder on the same disk as what is written, so that renaming out of it is one step."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return tempfile.TemporaryDirectory(dir=folder, prefix=".botec-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise UsageError(f"--out {folder}: cannot be written: {error.strerror or error}") from None
+        place = tempfile.TemporaryDirectory(dir=folder, prefix=".botec-", ignore_cleanup_errors=True)
+    except (OSError, ValueError) as error:
+        raise _unwritable(named, error) from None
+    with place as name:
+        yield name
+
+
+def _unwritable(named: str, error: Exception) -> UsageError:
+    return UsageError(f"{named}: cannot be written: {getattr(error, 'strerror', None) or error}")

@@ -101,7 +101,8 @@ class Scenario:
             f"<td>{html.escape(str(one.about('source') or ''))}</td></tr>"
             for name, one in self.inputs.items()
         )
-        return f"<table><caption>{html.escape(self.title)}</caption><tr><th>input</th><th>family</th><th>source</th></tr>{rows}</table>"
+        head = f"<caption>{html.escape(self.title)}</caption><tr><th>input</th><th>family</th><th>source</th></tr>"
+        return f"<table>{head}{rows}</table>"
 
 
 def dump_scenario(scenario: Scenario) -> str:

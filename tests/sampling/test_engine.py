@@ -214,6 +214,7 @@ def test_one_factor_may_drive_three(make: Make) -> None:
 
 
 MANY = {
+    "parameters": '{ family = "uniform", low = "1e9 parameter", high = "2e9 parameter" }',
     "tokens": """{ family = "mixture", weights = [0.5, 0.5], components = [
       { family = "lognormal", median = "1e12 token", sigma = 0.1 },
       { family = "lognormal", median = "3e12 token", sigma = 0.1 } ] }""".replace("\n", ""),
@@ -227,7 +228,7 @@ MANY = {
 
 
 def test_correlating_leaves_every_marginal_as_it_was(make: Make) -> None:
-    """Tabulated, mixed, truncated and discrete inputs follow their own laws inside a copula as outside it."""
+    """Uniform, tabulated, mixed, truncated and discrete inputs follow their own laws inside a copula as outside it."""
     rest = correlated("latent", 0.6, *MANY)
     together = sample(make(MANY, rest), 1 << 16, seed=5, sampler="monte-carlo")
     apart = sample(make(MANY), 1 << 16, seed=5, sampler="monte-carlo")
@@ -246,8 +247,10 @@ def test_correlating_leaves_every_marginal_as_it_was(make: Make) -> None:
                 assert kstest(values, one.distribution.cdf).pvalue > 1e-4, name
     first = together.scenario.dependence.names[0] if together.scenario.dependence else ""
     assert bits_equal(together, apart, [first])
-    ranks = spearmanr(together["mfu"].ravel(), together["tokens"].ravel()).statistic
-    assert abs(ranks - 6 / np.pi * np.arcsin(0.3)) < 4 / np.sqrt(len(together))
+    smooth = [name for name in MANY if not together.scenario.inputs[name].distribution.discrete]
+    ranks = spearmanr(np.array([together.values[name].ravel() for name in smooth]), axis=1).statistic
+    apart_from_itself = ranks[~np.eye(len(smooth), dtype=bool)]
+    assert np.abs(apart_from_itself - 6 / np.pi * np.arcsin(0.3)).max() < 5 / np.sqrt(len(together))
 
 
 @pytest.mark.parametrize("sampler", ["lattice", "sobol"])
@@ -279,7 +282,7 @@ def test_groups_do_not_share_points(sampler: str, make: Make) -> None:
 def test_float32_agrees_with_float64(name: str) -> None:
     """P1 to P99 of every output of every shipped run agree to 1e-5, or to a rank where draws lie sparser than that."""
     scenario = load_scenario(name)
-    single, double = (sample(scenario, 1 << 19, precision=precision) for precision in ("float32", "float64"))
+    single, double = (sample(scenario, 1 << 18, precision=precision) for precision in ("float32", "float64"))
     assert {array.dtype for array in single.values.values()} == {np.dtype(np.float32)}
     levels, rank = np.arange(1, 100) / 100, 1 / len(double)
     for output in double.outputs:

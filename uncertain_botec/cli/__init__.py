@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Callable
+from typing import Any
 
 from uncertain_botec.errors import BotecError, PriorFileError
 
@@ -17,15 +19,14 @@ def main() -> None:
     from uncertain_botec.cli.app import app
 
     try:
-        app(prog_name="botec")
-        sys.stdout.flush()
+        _run(app)
     except PriorFileError as error:
         _fail(f"{error}\n\n{_count(len(error.faults))}")
     except BotecError as error:
         _fail(f"botec: {error}")
     except BrokenPipeError:
         # Whoever read the output has gone: say nothing, and keep Python from complaining again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(2)
     except KeyboardInterrupt:
         _fail("botec: interrupted")
@@ -46,3 +47,20 @@ def _fail(message: str) -> None:
 
 def _count(faults: int) -> str:
     return f"{faults} fault{'' if faults == 1 else 's'} found; nothing was run."
+
+
+def _run(app: Callable[..., object]) -> None:
+    """Run the command and write everything it printed.
+
+    Our own defects arrive as exceptions, so that an exit code 1 of Typer or rich is the user's doing: it is what they
+    end with when the reader of their output has gone.
+    """
+    code: Any = 0
+    try:
+        app(prog_name="botec")
+    except SystemExit as stop:
+        code = stop.code
+    if sys.__stdout__ is not None:
+        sys.__stdout__.flush()
+    if code:
+        sys.exit(2 if code == 1 else code)

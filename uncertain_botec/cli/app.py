@@ -60,7 +60,7 @@ def forecast(
     precision: Annotated[Precision, typer.Option(help="Arithmetic in the kernel.")] = Precision.FLOAT64,
     device: Annotated[Device, typer.Option(help="auto takes an accelerator where JAX sees one.")] = Device.AUTO,
     chunk: Annotated[
-        int | None, typer.Option(metavar="N", help="Draws evaluated at a time; changes memory, not results.")
+        int | None, typer.Option(metavar="N", min=1, help="Draws evaluated at a time; changes memory, not results.")
     ] = None,
     quiet: Quiet = False,
 ) -> None:

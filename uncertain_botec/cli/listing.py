@@ -26,10 +26,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Listing:
-    """Named columns and rows of text."""
+    """Named columns and rows of text; lists in `stacked` columns are printed one item below the other."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    stacked: tuple[str, ...] = ()
 
     def records(self) -> list[dict[str, str]]:
         """One mapping per row."""
@@ -41,11 +42,16 @@ class Listing:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
         for number, column in enumerate(self.columns):
-            table.add_column(column, no_wrap=number == 0, overflow="fold")
+            table.add_column(column, no_wrap=number == 0 or column in self.stacked, overflow="fold")
         for row in self.rows:
-            table.add_row(*(Text(cell) for cell in row))
+            # Names one below the other are not broken in two where the terminal is narrow.
+            cells = (
+                cell.replace(", ", ",\n") if column in self.stacked else cell
+                for column, cell in zip(self.columns, row, strict=True)
+            )
+            table.add_row(*map(Text, cells))
         return table
 
 
@@ -65,7 +71,7 @@ def _accelerators() -> Listing:
         table = _read("accelerators", name)["accelerator"]
         peaks = table["peak_flop_per_s"]
         peak = next((f"{key} {peaks[key]}" for key in ("bf16", "fp16", "fp32") if key in peaks), "")
-        known = "yes" if table.get("verified", True) else "from memory"
+        known = "yes" if table.get("verified", True) else "no"
         rows.append((f"accelerators/{name}", peak, str(table.get("memory", "")), str(table.get("release", "")), known))
     return Listing(("include", "dense peak", "memory", "release", "verified"), tuple(rows))
 
@@ -92,7 +98,7 @@ def _estimators() -> Listing:
         (one.name, one.summary, ", ".join(one.needs(frozenset())), ", ".join(one.outputs))
         for one in ESTIMATORS.values()
     ]
-    return Listing(("estimator", "answers", "inputs", "outputs"), tuple(rows))
+    return Listing(("estimator", "answers", "inputs", "outputs"), tuple(rows), stacked=("inputs", "outputs"))
 
 
 _LISTINGS: Mapping[Kind, Callable[[], Listing]] = {

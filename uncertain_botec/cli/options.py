@@ -13,6 +13,8 @@ from uncertain_botec.errors import UsageError
 from uncertain_botec.library import shipped
 
 _DRAWS = re.compile(r"(?P<number>\d+(?:[._]\d+)*(?:e\d+)?)(?P<scale>[kKMGB]?)|2(?:\^|\*\*)(?P<power>\d+)")
+# Larger whole numbers are not exact in a float; no machine holds that many draws.
+_MOST = 2.0**53
 _SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "B": 10**9}
 
 
@@ -47,7 +49,7 @@ def draws_of(text: str) -> int:
         value = 2.0 ** min(int(match["power"]), 1000)
     elif match:
         value = float(match["number"].replace("_", "")) * _SCALES[match["scale"]]
-    if not value >= 1 or value != int(value):
+    if not 1 <= value <= _MOST or value != int(value):
         raise UsageError(f"--draws {text}: expected a whole number of at least 1, such as 1000000, 8M, 1e6 or 2^20")
     return int(value)
 

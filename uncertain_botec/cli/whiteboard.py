@@ -11,20 +11,30 @@ from uncertain_botec.explain import Explanation, Step, Term
 
 
 def whiteboard(explanation: Explanation) -> Group:
-    """Every step as an equation, its inputs and its result."""
+    """Every step as an equation, its inputs and its result, and below them where the inputs are from."""
     blocks = [_block(number, step) for number, step in enumerate(explanation.steps, start=1)]
     skipped = [Text(f"{name} is stated by the scenario, so its formula is skipped.") for name in explanation.skipped]
-    closing = Text(
-        "Values are at the medians of the inputs: a point estimate. The forecast has the ranges.", style="dim"
+    closing = "Values are at the medians of the inputs: a point estimate. The forecast has the ranges."
+    return Group(
+        Text(explanation.title, style="bold"),
+        Text(),
+        *blocks,
+        *skipped,
+        *_sources(explanation),
+        Text(),
+        Text(closing, style="dim"),
     )
-    return Group(Text(explanation.title, style="bold"), Text(), *blocks, *skipped, closing)
 
 
 def _block(number: int, step: Step) -> Group:
     inputs = Table.grid(padding=(0, 2))
     for term in step.inputs:
-        about = f"{term.belief}; {term.source}" if term.belief else "from above"
-        inputs.add_row(Text(term.name), Text(_value(term), justify="right"), Text(term.unit), Text(about, style="dim"))
+        inputs.add_row(
+            Text(term.name),
+            Text(_value(term), justify="right"),
+            Text(term.unit),
+            Text(term.belief or "from above", style="dim"),
+        )
     result = Text(f"{step.output.name} = {_value(step.output)} {step.output.unit}", style="bold")
     return Group(
         Text(f"{number}. {step.summary}"),
@@ -33,6 +43,12 @@ def _block(number: int, step: Step) -> Group:
         Padding(result, (0, 0, 0, 3)),
         Padding(Text(f"Source: {step.source}", style="dim"), (0, 0, 1, 3)),
     )
+
+
+def _sources(explanation: Explanation) -> list[Text | Padding]:
+    """Each input's source, once; some are long, so they stand below the steps rather than beside the values."""
+    sources = {term.name: term.source for step in explanation.steps for term in step.inputs if term.belief}
+    return [Text("Inputs"), *(Padding(Text(f"{name}: {source}"), (0, 0, 0, 3)) for name, source in sources.items())]
 
 
 def _value(term: Term) -> str:

@@ -1,1 +1,1 @@
-"""From a prior file on disk to a scenario: reading, shape, units, elicitation and dependence, with all faults collected."""
+"""From a prior file on disk to a scenario: reading, shape, units, elicitation, dependence; all faults are collected."""

@@ -53,6 +53,7 @@ def value_of(
     def fault(message: str, expected: str, fix: str | None = None) -> None:
         faults.append(Fault(message, place.where, place.path, toml(stated), expected, fix))
 
+    expected = f"{quantity.meaning}, such as {quantity.example}"
     free_of_unit = key in _BOUND_KEYS and (stated == 0 or (isinstance(stated, float) and math.isinf(stated)))
     try:
         if isinstance(stated, str):
@@ -60,22 +61,18 @@ def value_of(
         elif is_count(quantity.unit) or free_of_unit:
             value = float(stated)
         else:
-            raise UnitError(
-                "the unit is missing", f'write "{_with_likely_unit(stated, quantity)}" if that is what is meant'
-            )
+            likely = _with_likely_unit(stated, quantity)
+            fault("the unit is missing", expected, f'write "{likely}" if that is what is meant')
+            return None
     except UnitError as error:
         fix = error.fix or _decimal_point(stated) or f"write it like {quantity.example}"
-        fault(str(error), f"{quantity.meaning}, such as {quantity.example}", fix)
+        fault(str(error), expected, fix)
         return None
     except OverflowError:
-        fault(
-            "this number is too large",
-            f"{quantity.meaning}, such as {quantity.example}",
-            f"write it like {quantity.example}",
-        )
+        fault("this number is too large", expected, f"write it like {quantity.example}")
         return None
     if math.isnan(value) or (math.isinf(value) and key not in _BOUND_KEYS):
-        fix = "only `support` and `truncate` may reach inf"
+        fix = f"write it like {quantity.example}; only `support` and `truncate` may reach inf"
         fault(f"{quantity.name} is not a finite number", f"a finite number, such as {quantity.example}", fix)
         return None
     inside = quantity.admits(value) or (key in _END_KEYS and value in (quantity.low, quantity.high))
@@ -126,7 +123,7 @@ def believe(
     if distribution is None:
         return None
     for at, cut in cuts:
-        message = f"{at.where}: {at.path}: truncation cuts off {cut:.2g} of the probability"
+        message = f"{at.where}: {at.path}: truncation cuts off {100 * cut:.2g} % of the probability"
         (warnings if cut > _LARGE_CUT else notes).append(message)
     faults += _impossible(distribution, quantity, place)
     if len(faults) > before:

@@ -62,7 +62,13 @@ def _column(
         if unit is not None:
             parse_quantity(f"1 {unit}", quantity.unit)
     except UnitError as error:
-        fault(str(error), "unit", toml(unit), f"a unit of {quantity.name}, such as {quantity.unit}", error.fix)
+        fault(
+            str(error),
+            "unit",
+            toml(unit),
+            f"a unit of {quantity.name}, such as {quantity.unit}",
+            error.fix or f'unit = "{quantity.unit}"',
+        )
         return None
     path = file_inside(place.file.parent / name, place.file.parent)
     if path is None:

@@ -78,8 +78,7 @@ def _copula(
 ) -> Dependence | None:
     """The copula over the inputs that vary."""
     constant = sorted({name for pair in pairs for name in pair if name in inputs and inputs[name].known})
-    for name in constant:
-        notes.append(f"{name} is known exactly, so its correlations have no effect")
+    notes += [f"{name} is known exactly, so its correlations have no effect" for name in constant]
     varying = {pair: value for pair, value in pairs.items() if pair <= inputs.keys() and not pair & set(constant)}
     names = tuple(sorted({name for pair in varying for name in pair}))
     if not names:
@@ -148,7 +147,7 @@ def _checked(
     faults: list[Fault],
     notes: list[str],
 ) -> Matrix | None:
-    """The latent matrix if it can be one, its nearest neighbour if that was asked for, or None after adding the fault."""
+    """The latent matrix if it can be one, its nearest neighbour if asked for, or None after adding the fault."""
     if can_be(latent):
         return latent
     step = "latent matrix, after converting the rank correlations," if converted else "latent matrix"

@@ -63,13 +63,18 @@ class _Reader:
             kinds = ("accelerators", "prices", "runs")
             known = [f"{kind}/{name}" for kind in kinds for name in library.shipped(kind)]
             expected = "a file in the same folder tree, or a shipped one such as accelerators/h100-sxm"
-            fix = library.did_you_mean(reference, known)
+            fix = (
+                library.did_you_mean(reference, known) or "`botec list accelerators` and `prices` show what is shipped"
+            )
             self._fault(place, "there is no such file to include", expected, fix)
         elif found in chain:
+            expected = "includes that end somewhere"
             names = " -> ".join(path.stem for path in (*chain[chain.index(found) :], found))
-            self._fault(place, f"the include leads back to itself: {names}", None, "take one of the includes out")
+            self._fault(place, f"the include leads back to itself: {names}", expected, "take one of the includes out")
         elif len(self.documents) + len(chain) >= MAX_FILES:
-            self._fault(place, f"more than {MAX_FILES} files are included", None, "take some of them out")
+            self._fault(
+                place, f"more than {MAX_FILES} files are included", f"at most {MAX_FILES}", "take some of them out"
+            )
         elif found not in self.documents:
             self.read(found, _relative(found, including, place.where), chain)
 
@@ -88,8 +93,8 @@ def _relative(found: Path, including: Path, where: str) -> str:
 def _parse(path: Path, where: str) -> tuple[dict[str, Any], str]:
     """The content and hash of one file, or the one fault that keeps it from being read."""
 
-    def fault(message: str, **details: str | None) -> PriorFileError:
-        return PriorFileError([Fault(message, where, **details)])
+    def fault(message: str, expected: str, fix: str | None = None, got: str | None = None) -> PriorFileError:
+        return PriorFileError([Fault(message, where, "$", got, expected, fix)])
 
     try:
         if not path.is_file():
@@ -105,7 +110,7 @@ def _parse(path: Path, where: str) -> tuple[dict[str, Any], str]:
             )
         content = path.read_bytes()
     except OSError as error:
-        raise fault(f"cannot be read: {error.strerror or error}") from None
+        raise fault(f"cannot be read: {error.strerror or error}", "a file that can be read") from None
     try:
         parsed = tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

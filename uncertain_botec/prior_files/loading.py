@@ -44,6 +44,9 @@ def load_scenario(reference: str | Path, overrides: Sequence[str] = ()) -> Scena
     """
     documents, faults = read_documents(reference)
     merged = _Merged(list(faults))
+    if faults:
+        # What an unreadable include would have stated is not missing.
+        merged.excused |= {"title", "estimator", *QUANTITIES}
     for document in _with_settings(documents, overrides, merged.faults):
         merged.add(document)
     scenario = _assemble(merged, documents[-1])
@@ -65,6 +68,8 @@ class _Merged:
     correlations: list[tuple[Mapping[str, Any], Place]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
+    excused: set[str] = field(default_factory=set)
 
     def add(self, document: Document) -> None:
         parsed, faults = check_document(document.content, document.where)
@@ -73,14 +78,25 @@ class _Merged:
             stated = document.content.get(table)
             for name, spec in (stated if isinstance(stated, dict) else {}).items():
                 entries[name] = (spec, Place(document.where, f"$.{table}.{name}", document.path))
-        if parsed is None:
-            return
+        self.keys |= {*document.content, *_names(document.content.get("inputs"))}
+        if "accelerator" in document.content and parsed.accelerator is None:
+            self.excused |= {"peak_flop_per_s", "price_per_accelerator_hour"}
         self.head |= {key: getattr(parsed, key) for key in ("title", "estimator", "precision") if getattr(parsed, key)}
         if parsed.accelerator is not None:
             self.accelerator = parsed.accelerator, Place(document.where, "$.accelerator", document.path)
         for index, entry in enumerate(parsed.correlations):
             place = Place(document.where, f"$.correlations[{index}]", document.path)
             self.correlations.append((entry.model_dump(exclude_none=True), place))
+
+    def lacks(self, key: str) -> bool:
+        """Whether nothing states a key, nor another that is probably a misspelling of it, which is a fault already."""
+        known = {*PriorFile.model_fields, *QUANTITIES}
+        misspelt = any(did_you_mean(other, [key]) for other in self.keys - known)
+        return key not in self.keys | self.excused and not misspelt
+
+
+def _names(table: Any) -> Iterable[str]:
+    return table if isinstance(table, dict) else ()
 
 
 def _with_settings(
@@ -99,7 +115,7 @@ def _with_settings(
             continue
         if keys[0] == "include" or keys[0] not in PriorFile.model_fields:
             known = [name for name in PriorFile.model_fields if name != "include"]
-            faults.append(unknown(where, at, keys[0], known, "a setting starts with the name of a table"))
+            faults.append(unknown(where, at, keys[0], known, "a setting starts with a key of the prior file"))
             continue
         # The last document that states the table is the one whose other keys stay in force, and beside which its CSV
         # file lies. An accelerator is replaced as a whole, like any single input.
@@ -149,15 +165,14 @@ def _put(content: Any, keys: Sequence[str], value: Any) -> None:
 def _assemble(merged: _Merged, document: Document) -> Scenario | None:
     """The scenario that the merged documents state; faults are added to those already found."""
     faults = merged.faults
-    readable = not faults
     name = merged.head.get("estimator")
-    if name not in ESTIMATORS:
-        if name is not None or readable:
+    if name is None or name not in ESTIMATORS:
+        if name is not None or merged.lacks("estimator"):
             faults.append(_no_estimator(name, document.where))
         estimator = ESTIMATORS["training"]
     else:
         estimator = ESTIMATORS[name]
-    if "title" not in merged.head and readable:
+    if merged.lacks("title"):
         fix = 'title = "Our 70B run"'
         faults.append(Fault("a prior file has a title", document.where, "$.title", "nothing", "title = a text", fix))
 
@@ -172,8 +187,7 @@ def _assemble(merged: _Merged, document: Document) -> Scenario | None:
         belief = believe(spec, QUANTITIES[key], place, faults, merged.warnings, merged.notes)
         if belief is not None and key in needed:
             inputs[key] = Input(key, belief.stated, belief.distribution, place.where)
-    if readable:
-        faults += _missing(needed, stated, document.where)
+    faults += _missing([key for key in needed if key not in stated and merged.lacks(key)], document.where)
     dependence, correlations = correlate(merged.correlations, inputs, frozenset(needed), faults, merged.notes)
     return Scenario(
         title=merged.head.get("title", ""),
@@ -214,6 +228,7 @@ def _with_accelerator(merged: _Merged) -> dict[str, tuple[Any, Place]]:
             spec = {"value": peaks[precision]} | {key: text for key, text in about.items() if text}
             stated["peak_flop_per_s"] = spec, place.at("peak_flop_per_s", precision)
         else:
+            merged.excused.add("peak_flop_per_s")
             merged.faults.append(
                 Fault(
                     f"{accelerator.name} has no peak for this precision",
@@ -229,16 +244,16 @@ def _with_accelerator(merged: _Merged) -> dict[str, tuple[Any, Place]]:
         if accelerator.name in prices:
             stated["price_per_accelerator_hour"] = prices[accelerator.name]
         else:
+            merged.excused.add("price_per_accelerator_hour")
             _, where = next(iter(prices.values()))
             fix = 'state the price: inputs.price_per_accelerator_hour = { family = "lognormal", p10 = ..., p90 = ... }'
             expected = f"one of {', '.join(prices)}"
-            merged.faults.append(
-                Fault("no price for this accelerator", where.where, "$.prices", accelerator.name, expected, fix)
-            )
+            message = "no price for this accelerator"
+            merged.faults.append(Fault(message, where.where, "$.prices", accelerator.name, expected, fix))
     return stated
 
 
-def _missing(needed: Iterable[str], stated: Mapping[str, Any], where: str) -> list[Fault]:
+def _missing(names: Iterable[str], where: str) -> list[Fault]:
     return [
         Fault(
             f"{name} is missing: {QUANTITIES[name].meaning}",
@@ -248,8 +263,7 @@ def _missing(needed: Iterable[str], stated: Mapping[str, Any], where: str) -> li
             expected=f"{name} = {QUANTITIES[name].example}, or a distribution, or an include that states it",
             fix=_NEAREST_INCLUDE.get(name, f"add {name} under [inputs]"),
         )
-        for name in needed
-        if name not in stated
+        for name in names
     ]
 
 

@@ -1,4 +1,4 @@
-"""The shape of a prior file: which tables and keys there are, as pydantic models, and the JSON Schema made from them."""
+"""The shape of a prior file: its tables and keys as pydantic models, and the JSON Schema made from them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Accelerator(Sourced):
 
 
 class Correlation(Sourced):
-    """How inputs move together: a Gaussian copula with this rank (`spearman`) or latent normal (`latent`) correlation."""
+    """How inputs move together: a Gaussian copula with this `spearman` (rank) or `latent` (normal) correlation."""
 
     between: Annotated[list[str], Field(min_length=2, description="names of inputs")]
     spearman: float | list[list[float]] | None = Field(None, description="rank correlation: one number, or a matrix")
@@ -108,13 +108,15 @@ def family_model(name: str) -> type[Sourced]:
     return create_model(f"{name} input", __base__=Sourced, __doc__=family.summary, **keys)
 
 
-def check_document(content: Mapping[str, Any], where: str) -> tuple[PriorFile | None, list[Fault]]:
-    """A document as a `PriorFile`, or None, and every fault of its shape."""
+def check_document(content: Mapping[str, Any], where: str) -> tuple[PriorFile, list[Fault]]:
+    """A document as a `PriorFile`, without those keys whose shape is wrong, and every fault of its shape."""
     faults: list[Fault] = []
-    parsed: PriorFile | None = None
     try:
         parsed = PriorFile.model_validate(content)
     except ValidationError as error:
+        # What is right is still read, so that faults of its meaning are found in the same reading.
+        wrong = {detail["loc"][0] for detail in error.errors()}
+        parsed = PriorFile.model_validate({key: value for key, value in content.items() if key not in wrong})
         faults += [_fault(detail, where, "$", PriorFile.model_fields) for detail in _one_per_place(error.errors())]
     for table, known in (("inputs", QUANTITIES), ("prices", None)):
         entries = content.get(table)
@@ -128,6 +130,9 @@ def check_document(content: Mapping[str, Any], where: str) -> tuple[PriorFile | 
             if name not in names:
                 faults.append(unknown(where, f"$.{table}.{name}", name, names))
     return parsed, faults
+
+
+_VALUE = "a number, a text with a unit, or a table"
 
 
 def unknown(where: str, path: str, word: str, known: Iterable[str], message: str = "unknown key") -> Fault:
@@ -147,18 +152,19 @@ def check_input(spec: Any, where: str, path: str) -> list[Fault]:
         expected = "a family and named levels: a bare pair could be 5-95 %, 10-90 %, low-high or mean-sd"
         return [Fault("a list does not say what its numbers are", where, path, toml(spec), expected, fix)]
     if isinstance(spec, bool) or not isinstance(spec, int | float | str | dict):
-        return [Fault("this is not a value", where, path, toml(spec), "a number, a text with a unit, or a table")]
+        return [Fault("this is not a value", where, path, toml(spec), _VALUE, f"state {path} as {_VALUE}")]
     if not isinstance(spec, dict):
         return []
     name = spec.get("family", "fixed" if "value" in spec else None)
     if name is None:
         expected = f"family = one of {', '.join(FAMILIES)}"
-        fix = None
+        fix = f"{path.rpartition('.')[2]} = {{ family = ..., ... }}; `botec list families` has examples"
         if keys := [key for key in spec if key not in Sourced.model_fields]:
             fix = toml({"family": "lognormal"} | {key: spec[key] for key in keys})
         return [Fault("an interval names its family", where, path, toml(spec), expected, fix)]
     if not isinstance(name, str) or name not in FAMILIES:
-        fix = library.did_you_mean(name, FAMILIES) if isinstance(name, str) else None
+        close = library.did_you_mean(name, FAMILIES) if isinstance(name, str) else None
+        fix = close or "`botec list families` shows each with an example"
         return [Fault("unknown family", where, f"{path}.family", toml(name), f"one of {', '.join(FAMILIES)}", fix)]
     model = family_model(name)
     faults: list[Fault] = []
@@ -197,7 +203,8 @@ def _fault(detail: ErrorDetails, where: str, base: str, known: Iterable[str]) ->
     context = detail.get("ctx", {})
     form = _EXPECTED.get(detail["type"])
     expected = form.format_map(context) if form else detail["msg"].lower()
-    fix = library.did_you_mean(str(detail["input"]), [word.strip("' ") for word in re.split(",| or ", expected)])
+    words = [word.strip("' ") for word in re.split(",| or ", expected)]
+    fix = library.did_you_mean(str(detail["input"]), words) or f"state {key} as {expected}"
     message = "unknown word" if detail["type"] == "literal_error" else "this value has the wrong type"
     if detail["type"] in ("too_short", "too_long"):
         message = "this list has the wrong length"

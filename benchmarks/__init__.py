@@ -1,0 +1,38 @@
+"""Speed and accuracy beside squigglepy and NumPy: `python -m benchmarks`.
+
+All contestants compute the same model: five lognormal inputs, and accelerator-hours, cost and days out of them. With no
+failure overhead the cost is a product of lognormals, hence exactly lognormal itself.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+FIVE_LOGNORMALS = """\
+title = "Five lognormals"
+estimator = "training"
+
+[inputs]
+accelerators = 2048
+failure_overhead = 0
+parameters = { family = "lognormal", median = "70e9 parameter", sigma = 0.02 }
+tokens = { family = "lognormal", median = "2e12 token", sigma = 0.1 }
+peak_flop_per_s = { family = "lognormal", median = "312 TFLOP/s", sigma = 0.05 }
+mfu = { family = "lognormal", median = 0.4, sigma = 0.12 }
+price_per_accelerator_hour = { family = "lognormal", median = "2.2 USD/hour", sigma = 0.25 }
+"""
+
+MEDIAN_COST = 6 * 70e9 * 2e12 / (312e12 * 0.4) / 3600 * 2.2  # USD
+SIGMA_COST = math.hypot(0.02, 0.1, 0.05, 0.12, 0.25)  # of its logarithm
+P90_COST = MEDIAN_COST * math.exp(SIGMA_COST * NormalDist().inv_cdf(0.9))
+
+
+def draws_for(error: float) -> float:
+    """How many independent draws give P90 of cost this relative standard error.
+
+    The p-quantile q of n draws with density f has standard error sqrt(p (1 - p) / n) / f(q); for a lognormal,
+    f(q) q = phi(z) / sigma, with z = Phi^-1(p).
+    """
+    standard = NormalDist()
+    return 0.9 * 0.1 * (SIGMA_COST / standard.pdf(standard.inv_cdf(0.9)) / error) ** 2

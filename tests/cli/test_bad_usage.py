@@ -1,0 +1,81 @@
+"""Options that cannot be used end with code 2 and a sentence, never a traceback."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Botec = Callable[..., Any]
+
+BAD = [
+    (["--draws", "0"], "at least 1"),
+    (["--draws=-5"], "at least 1"),
+    (["--draws", "abc"], "8M"),
+    (["--draws", ""], "8M"),
+    (["--draws", "1.5"], "whole number"),
+    (["--draws", "1e30"], "--draws 1e30"),
+    (["--draws", "1e999999"], "--draws"),
+    (["--draws", "2^9999999"], "--draws"),
+    (["--seed=-1"], "--seed"),
+    (["--seed", "x"], "--seed"),
+    (["--chunk", "0"], "--chunk"),
+    (["--sampler", "halton"], "monte-carlo"),
+    (["--precision", "float16"], "float32"),
+    (["--device", "tpu"], "--device"),
+    (["--nonsense"], "--nonsense"),
+    (["--set", "inputs.mfu.p90=45"], 'write "45 %"'),
+    (["--out", "/proc/nothing"], "cannot be written"),
+    (["--out", "a\0b"], "null byte"),
+]
+
+
+@pytest.mark.parametrize(("options", "says"), BAD, ids=[" ".join(case[0])[:30] for case in BAD])
+def test_bad_option(botec: Botec, options: list[str], says: str) -> None:
+    """A bad option is refused with what would be right."""
+    result = botec("forecast", "llama-2-70b", *options)
+    assert result.code == 2
+    assert says in result.err
+    assert "Traceback" not in result.err
+    assert result.out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["forecast"], ["list", "chips"], ["check"], ["new"], ["nonsense"], ["forecast", "no-such-run"]],
+    ids=" ".join,
+)
+def test_bad_command(botec: Botec, arguments: list[str]) -> None:
+    """A missing or unknown argument or command is bad usage."""
+    result = botec(*arguments)
+    assert result.code == 2
+    assert "Traceback" not in result.err
+    assert result.out + result.err
+
+
+def test_no_gpu(botec: Botec) -> None:
+    """Asking for a GPU that is not there says what is."""
+    import jax
+
+    if any(device.platform == "gpu" for device in jax.devices()):
+        return
+    result = botec("forecast", "llama-2-70b", "--draws", "64", "--device", "gpu")
+    assert result.code == 2
+    assert "no gpu is visible" in result.err
+    assert "--device cpu" in result.err
+
+
+def test_defects_are_ours(botec: Botec, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception nobody foresaw is called a defect of ours and ends with code 1."""
+    from uncertain_botec.prior_files import loading
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(loading, "load_scenario", broken)
+    result = botec("check", "llama-2-70b")
+    assert result.code == 1
+    assert "defect of botec" in result.err
