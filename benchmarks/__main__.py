@@ -15,7 +15,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -108,7 +108,7 @@ def cold_starts(scenario: Path, repeats: int) -> list[Row]:
     yardstick = [seconds for seconds, _ in measured.get(YARDSTICK, [])]
     for name in chosen:
         if name not in found:
-            rows.append({"command": name, "missing": True})
+            rows.append({"command": name})
             continue
         seconds, peaks = map(list, zip(*measured[name], strict=True))
         # Turn by turn, because a slow moment slows both.
@@ -119,20 +119,24 @@ def cold_starts(scenario: Path, repeats: int) -> list[Row]:
                 "median_s": median(seconds),
                 "min_s": min(seconds),
                 "peak_mib": max(peaks),
-                "ratio": median(ratios) if ratios else None,
+                "time_over_squigglepy_1e7": median(ratios) if ratios else "not installed",
             }
         )
     return rows
 
 
-def show(title: str, columns: Mapping[str, tuple[str, str]], rows: Sequence[Row]) -> None:
-    """Print a Markdown table; `columns` maps each heading to a key of the rows and its format."""
-    print(f"\n## {title}\n\n| {' | '.join(columns)} |\n|{'---|' + '--:|' * (len(columns) - 1)}")
+def show(title: str, rows: Sequence[Row]) -> None:
+    """Print a Markdown table, one column for each key."""
+    keys = max(rows, key=len).keys()
+    print(f"\n## {title}\n\n| {' | '.join(key.replace('_', ' ') for key in keys)} |\n|---|{'--:|' * (len(keys) - 1)}")
     for row in rows:
-        cells = [format(row[key], form) if row.get(key) is not None else "" for key, form in columns.values()]
-        if row.get("missing"):
-            cells[1] = "not installed"
-        print(f"| {' | '.join(cells)} |", flush=True)
+        print(f"| {' | '.join(_cell(row.get(key, 'not installed')) for key in keys)} |", flush=True)
+
+
+def _cell(value: object) -> str:
+    if not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2e}" if value < 1e-3 else f"{value:.3g}"
 
 
 def main() -> None:
@@ -153,45 +157,16 @@ def main() -> None:
         scenario = Path(folder) / "five-lognormals.toml"
         scenario.write_text(FIVE_LOGNORMALS, "utf-8")
         cold = cold_starts(scenario, options.repeats)
-        show(
-            f"From start to exit, {options.repeats} runs in turns (botec draws 2^20 where nothing is said)",
-            {
-                "command": ("command", ""),
-                "median s": ("median_s", ".2f"),
-                "min s": ("min_s", ".2f"),
-                "peak MiB": ("peak_mib", ".0f"),
-                f"time over {YARDSTICK}": ("ratio", ".2f"),
-            },
-            cold,
-        )
+        show(f"From start to exit, {options.repeats} runs in turns (botec draws 2^20 where nothing is said)", cold)
         # Only now: a child's peak memory cannot read below ours.
         from benchmarks import steady
 
         accuracy = steady.accuracy(scenario)
         show(
-            f"P90 of cost against the exact lognormal, {len(steady.SEEDS)} seeds; seconds for draws and summary",
-            {
-                "contestant": ("contestant", ""),
-                "draws": ("draws", ",d"),
-                "RMS relative error": ("rms_error", ".2e"),
-                "worth as many independent draws": ("worth", ",.0f"),
-                "median s": ("median_s", ".4f"),
-                "min s": ("min_s", ".4f"),
-            },
-            accuracy,
+            f"P90 of cost against the exact lognormal, {len(steady.SEEDS)} seeds; draws and summary, compiled", accuracy
         )
         speed = steady.speed(scenario, options.repeats)
-        show(
-            f"Nanoseconds per draw at {steady.DRAWS:,} draws, compiled, {options.repeats} runs in turns",
-            {
-                "contestant": ("contestant", ""),
-                "drawing, median": ("sample_median_ns", ".0f"),
-                "drawing, min": ("sample_min_ns", ".0f"),
-                "with summary, median": ("both_median_ns", ".0f"),
-                "with summary, min": ("both_min_ns", ".0f"),
-            },
-            speed,
-        )
+        show(f"Per draw at {steady.DRAWS:,} draws, compiled, {options.repeats} runs in turns", speed)
     if options.json:
         document = {"machine": about, "cold": cold, "accuracy": accuracy, "speed": speed}
         options.json.write_text(json.dumps(document, indent=2) + "\n", "utf-8")

@@ -50,8 +50,8 @@ def accuracy(scenario: Path) -> list[Row]:
                 {
                     "contestant": name,
                     "draws": size,
-                    "rms_error": rms,
-                    "worth": draws_for(rms),
+                    "rms_relative_error": rms,
+                    "worth_independent_draws": draws_for(rms),
                     "median_s": median(seconds[name]),
                     "min_s": min(seconds[name]),
                 }
@@ -96,8 +96,8 @@ def speed(scenario: Path, repeats: int) -> list[Row]:
                 "contestant": name,
                 "sample_median_ns": median(drawing),
                 "sample_min_ns": min(drawing),
-                "both_median_ns": median(both),
-                "both_min_ns": min(both),
+                "sample_and_summarize_median_ns": median(both),
+                "sample_and_summarize_min_ns": min(both),
             }
         )
-    return rows + [{"contestant": peer, "missing": True} for peer in missing]
+    return rows + [{"contestant": peer} for peer in missing]

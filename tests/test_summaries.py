@@ -96,7 +96,7 @@ def test_intervals_of_exact_draws(quantile: Callable[[Floats], Floats], low: flo
     values = quantile(evenly(1 << 18))
     one = cost_of(values)
     assert one.hdi.prob == one.eti.prob == INTERVAL == 0.8
-    assert (one.eti.low, one.eti.high) == (one.p10, one.p90)
+    assert (one.eti.low, one.eti.high) == pytest.approx((one.p10, one.p90), rel=1e-12)
     assert (one.hdi.low, one.hdi.high) == pytest.approx((low, high), abs=0.02)
     assert one.hdi.high - one.hdi.low <= (one.eti.high - one.eti.low) * (1 + 1e-9)
     assert np.mean((values >= one.hdi.low) & (values <= one.hdi.high)) == pytest.approx(0.8, abs=1e-4)

@@ -99,6 +99,8 @@ class Draws:
             groups, sample_dims=["chain", "draw"], index_origin=0, check_conventions=False
         )
         for group, columns in groups.items():
+            # Which attributes ArviZ writes differs by version, and lists among them do not survive every reader.
+            tree[group].attrs = {}
             for name in columns:
                 quantity = QUANTITIES[name]
                 tree[group][name].attrs = {"units": quantity.unit, "long_name": quantity.meaning}

@@ -25,6 +25,13 @@ _LEVELS = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
 _RANKED = 1 << 14
 
 _ONE_SIDED_95 = 1.6448536269514722
+_TWO_SIDED_95 = 1.959963984540054
+
+# Student's t at 97.5 % with 15 degrees of freedom, for intervals from 16 replicates.
+_T_95 = 2.131449545559323
+
+# With fewer draws than this on one side of a limit the count is skewed, which a standard error does not see.
+_FEW = 32
 
 
 @dataclass(frozen=True)
@@ -69,8 +76,8 @@ class LimitSummary:
         output: what it limits.
         probability: of keeping it.
         mcse: Monte Carlo standard error of the probability.
-        low, high: what the draws leave possible: Wilson's one-sided 95 % bound where none or all of them keep the
-            limit, two standard errors otherwise.
+        low, high: a 95 % interval: Wilson's one-sided bound where none or all draws keep the limit, Student's t from
+            the replicates otherwise, joined with Wilson's score interval while few draws lie on one side.
     """
 
     value: float
@@ -213,6 +220,7 @@ def _output(values: Floats, unit: str) -> OutputSummary:
     # A constant has no density to speak of, and summing it would round: its mean and interval are the value itself.
     constant = flat.min() == flat.max()
     hdi = (flat[0], flat[0]) if constant else array_stats.hdi(flat, prob=INTERVAL)
+    eti = array_stats.eti(flat, prob=INTERVAL, method="hazen")
     mcse = dict(zip(_LEVELS, map(float, errors), strict=True)) | {"mean": float(standard_error(values.mean(axis=1)))}
     p10, p50, p90 = map(float, estimates)
     return OutputSummary(
@@ -224,7 +232,7 @@ def _output(values: Floats, unit: str) -> OutputSummary:
         sd=0.0 if constant else float(flat.std()),
         mcse=mcse,
         hdi=Interval(INTERVAL, float(hdi[0]), float(hdi[1])),
-        eti=Interval(INTERVAL, p10, p90),
+        eti=Interval(INTERVAL, float(eti[0]), float(eti[1])),
     )
 
 
@@ -232,10 +240,17 @@ def _limit(draws: Draws, marker: Marker) -> LimitSummary:
     kept = draws.values[marker.output] <= marker.value
     probability = float(kept.mean())
     count = kept.size
-    if 0 < probability < 1:
+    few = min(int(np.count_nonzero(kept)), int(count - np.count_nonzero(kept)))
+    if few:
         # A count is a whole number: replicates that happen to agree still leave the rounding of one draw.
         error = max(float(standard_error(kept.mean(axis=1))), 1 / (count * math.sqrt(12)))
-        low, high = max(0.0, probability - 2 * error), min(1.0, probability + 2 * error)
+        low, high = max(0.0, probability - _T_95 * error), min(1.0, probability + _T_95 * error)
+        if few < _FEW:
+            square = _TWO_SIDED_95**2
+            centre = (probability + square / (2 * count)) / (1 + square / count)
+            spread = math.sqrt(probability * (1 - probability) / count + square / (4 * count**2))
+            half = _TWO_SIDED_95 * spread / (1 + square / count)
+            low, high = min(low, centre - half), max(high, centre + half)
     else:
         # Wilson's bound at zero successes out of n is z^2 / (n + z^2) (Wilson 1927, JASA 22, 209-212).
         bound = _ONE_SIDED_95**2 / (count + _ONE_SIDED_95**2)

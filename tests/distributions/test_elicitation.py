@@ -115,11 +115,16 @@ def test_one_quantile_of_a_poisson(level: int, count: int) -> None:
 @settings(max_examples=60, deadline=None)
 @given(levels=PAIRS, low=st.integers(0, 10_000), gap=_wide(1, 1e5).map(math.floor))
 def test_two_quantiles_of_a_negative_binomial(levels: list[int], low: int, gap: int) -> None:
-    """A negative binomial honours two whole quantiles or refuses those closer together than a Poisson's."""
+    """A negative binomial honours two whole quantiles or refuses those closer together than a Poisson's, or too far."""
     stated = {_key(levels[0]): float(low), _key(levels[1]): float(low + gap)}
     try:
         found = elicit("negative-binomial", stated)
     except ElicitationError as error:
+        if "too far apart" in str(error):
+            # Near-equal levels a thousandfold apart: no shape above the resolution of float64 is that heavy.
+            assert levels[1] - levels[0] <= 10
+            assert gap > 100
+            return
         assert "Poisson" in str(error)  # noqa: PT017 - both outcomes are right, and which is for the example to say
         poisson = elicit("poisson", {_key(levels[0]): float(low)})
         assert float(poisson.cdf(low + gap)) < levels[1] / 100

@@ -130,7 +130,7 @@ def test_extreme_bit_patterns_stay_inside(stream: Any, dtype: Any) -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_extreme_random_words_stay_inside(bits: np.uint32, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hash of all zeros or all ones, which no test would meet by drawing, gives neither 0 nor 1."""
-    monkeypatch.setattr(points_module, "_threefry", lambda key, index: (jnp.full_like(index, bits),) * 2)
+    monkeypatch.setattr(points_module, "_threefry", lambda _key, index: (jnp.full_like(index, bits),) * 2)
     with jax.enable_x64(dtype == np.float64):
         u = np.asarray(uniforms(MonteCarloStream(np.zeros(2, dtype=np.uint32)), jnp.zeros(1, dtype=jnp.uint32), dtype))
     edge = 2.0**-24 if dtype == np.float32 else 2.0**-53

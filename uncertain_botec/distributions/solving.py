@@ -147,8 +147,15 @@ def negative_binomial_through(lower: Point, upper: Point) -> tuple[float, float]
         shape = math.exp(log_shape)
         return float(betainc(shape, math.floor(y) + 1, 1 / (1 + rate(log_shape) / shape))) - q
 
-    ends = math.log(1e-2), math.log(1e9)
-    if excess(ends[0]) > 0 or excess(ends[1]) < 0:
+    # A small shape reaches the level p at a rate near p^(-1 / shape), which has to stay a float64.
+    ends = math.log(-math.log(p) / 600), math.log(1e9)
+    if excess(ends[0]) > 0:
+        raise ElicitationError(
+            "these quantiles are too far apart for a negative binomial",
+            got=f"p{100 * p:g} = {x:g}, p{100 * q:g} = {y:g}",
+            expected="levels further apart, or values closer together",
+        )
+    if excess(ends[1]) < 0:
         limit = poisson_rate(p, x)
         raise ElicitationError(
             "a negative binomial spreads more than a Poisson, and these quantiles are closer together",

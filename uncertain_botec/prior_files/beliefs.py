@@ -187,7 +187,8 @@ def _impossible(distribution: Distribution, quantity: Quantity, place: Place) ->
         above = float(distribution.sf(np.float64(quantity.high)))
     if max(below, above) <= _NEGLIGIBLE:
         return []
-    outside, end = max((below, f"below {quantity.low:g}"), (above, f"above {quantity.high:g}"))
+    low_end = f"{'at or below' if quantity.open in ('low', 'both') else 'below'} {quantity.low:g}"
+    outside, end = max((below, low_end), (above, f"above {quantity.high:g}"))
     bounds = f"[{quantity.low:g}, {quantity.high:g}]"
     family = "logit-normal" if quantity.high < math.inf else "lognormal"
     return [
@@ -197,6 +198,8 @@ def _impossible(distribution: Distribution, quantity: Quantity, place: Place) ->
             place.path,
             f"family {distribution.family}",
             f"{quantity.limits}: {quantity.meaning}",
-            f"add truncate = {bounds}, or use {family}, or jqpd with support = {bounds}",
+            "use a family of values that can be, such as choice or a continuous one"
+            if distribution.discrete
+            else f"add truncate = {bounds}, or use {family}, or jqpd with support = {bounds}",
         )
     ]
