@@ -128,7 +128,8 @@ def cold_starts(scenario: Path, repeats: int) -> list[Row]:
 def show(title: str, rows: Sequence[Row]) -> None:
     """Print a Markdown table, one column for each key."""
     keys = max(rows, key=len).keys()
-    print(f"\n## {title}\n\n| {' | '.join(key.replace('_', ' ') for key in keys)} |\n|---|{'--:|' * (len(keys) - 1)}")
+    headings = [key.replace("_", " ").replace("mib", "MiB") for key in keys]
+    print(f"\n## {title}\n\n| {' | '.join(headings)} |\n|---|{'--:|' * (len(keys) - 1)}")
     for row in rows:
         print(f"| {' | '.join(_cell(row.get(key, 'not installed')) for key in keys)} |", flush=True)
 

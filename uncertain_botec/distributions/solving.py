@@ -33,6 +33,16 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
     return float(brentq(function, low, high, xtol=1e-300, rtol=8.9e-16, maxiter=500))
 
 
+def _crossing(function: Callable[[float], float]) -> tuple[float, float] | None:
+    """A bracket in [0, 1]; levels on one side of the median make a function of the mode that rises and falls."""
+    places = [step / 64 for step in range(65)]
+    values = [function(place) for place in places]
+    for left, right, before, after in zip(places, places[1:], values, values[1:], strict=False):
+        if before * after <= 0 or min(abs(before), abs(after)) <= _EQUAL:
+            return left, right
+    return None
+
+
 def standard_quantile(kind: type[Triangular] | type[Pert], mode: float, level: float) -> float:
     """The quantile of the shape on [0, 1] with its mode at `mode`."""
     if level in (0.0, 1.0):
@@ -51,7 +61,8 @@ def mode_by_quantiles(name: str, kind: type[Triangular] | type[Pert], points: tu
         q1, q2, q3 = (standard_quantile(kind, mode, level) for level in (first, middle, last))
         return (q2 - q1) / (q3 - q1) - wanted
 
-    if excess(0.0) > _EQUAL or excess(1.0) < -_EQUAL:
+    bracket = _crossing(excess)
+    if bracket is None:
         least, most = (x1 + (excess(mode) + wanted) * (x3 - x1) for mode in (0.0, 1.0))
         raise ElicitationError(
             f"no {name} is as skewed as these quantiles",
@@ -59,7 +70,7 @@ def mode_by_quantiles(name: str, kind: type[Triangular] | type[Pert], points: tu
             expected=f"a middle value between {least:g} and {most:g}",
             fix="family jqpd honours any P10, P50 and P90 on a stated support",
         )
-    return _root(excess, 0.0, 1.0)
+    return _root(excess, *bracket)
 
 
 def mode_by_mode(name: str, kind: type[Triangular] | type[Pert], points: tuple[Point, ...], mode: float) -> float:
@@ -71,7 +82,8 @@ def mode_by_mode(name: str, kind: type[Triangular] | type[Pert], points: tuple[P
         q1, q3 = standard_quantile(kind, c, first), standard_quantile(kind, c, last)
         return (c - q1) / (q3 - q1) - wanted
 
-    if excess(0.0) > _EQUAL or excess(1.0) < -_EQUAL:
+    bracket = _crossing(excess)
+    if bracket is None:
         raise ElicitationError(
             f"no {name} has its mode so far from these quantiles",
             key="mode",
@@ -79,7 +91,7 @@ def mode_by_mode(name: str, kind: type[Triangular] | type[Pert], points: tuple[P
             expected="a mode nearer to the stated quantiles",
             fix="family jqpd honours any P10, P50 and P90 on a stated support",
         )
-    return _root(excess, 0.0, 1.0)
+    return _root(excess, *bracket)
 
 
 def gamma_shape(lower: Point, upper: Point, low: float) -> tuple[float, float]:
