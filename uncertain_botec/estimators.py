@@ -39,6 +39,13 @@ class Estimator:
             computed.add(step.name)
         return tuple(needed)
 
+    def reaching(self, output: str, supplied: frozenset[str]) -> frozenset[str]:
+        """The supplied names that an output is computed from; itself where it is supplied."""
+        step = next((step for step in self.steps(supplied) if step.name == output), None)
+        if step is None:
+            return frozenset({output})
+        return frozenset().union(*(self.reaching(name, supplied) for name in step.inputs))
+
 
 def evaluate(estimator: Estimator, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """The inputs and everything that the estimator's formulas make of them.

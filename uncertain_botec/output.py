@@ -18,10 +18,20 @@ from uncertain_botec.summaries import Summary
 
 def check_writable(folder: Path) -> None:
     """Fail before the work is done rather than after it when results cannot be written."""
-    if folder.exists() and not folder.is_dir():
+    if _exists(folder, f"--out {folder}") and not folder.is_dir():
         raise UsageError(f"--out {folder}: this is a file; name a folder")
     with _workplace(folder, f"--out {folder}"):
         pass
+
+
+def _exists(path: Path, what: str) -> bool:
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise _unwritable(what, error) from None
+    return True
 
 
 def write_results(folder: Path, draws: Draws, summary: Summary) -> None:
@@ -61,7 +71,7 @@ def _reserve(file: Path, draws: Draws) -> None:
 
 def write_template(file: Path, *, force: bool) -> None:
     """Write the commented prior file that `botec new` starts people from."""
-    if file.is_dir():
+    if _exists(file, str(file)) and file.is_dir():
         raise UsageError(f"{file} is a folder; name the file to write, such as {file / 'my-run.toml'}")
     if file.exists() and not force:
         raise UsageError(f"{file} is already there; --force replaces it")

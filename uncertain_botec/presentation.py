@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import io
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -29,6 +28,9 @@ READING = (
 
 # A driver that explains less is left out of the printed line; JSON has them all.
 _SMALL_SHARE = 0.005
+# A mean whose standard error is a tenth of it is decided by a handful of draws, and so is that error.
+_UNRESOLVED = 0.1
+
 _DRIVEN = ("cost", "training_time")
 
 
@@ -37,12 +39,18 @@ def title_of(name: str) -> str:
     return _TITLES.get(name, name.replace("_", " ").capitalize())
 
 
-def _cells(name: str, one: OutputSummary) -> tuple[str, ...]:
+def _cells(name: str, one: OutputSummary, *, known: bool) -> tuple[str, ...]:
     scale, unit = readable_scale(one.p50, one.unit)
-    shown = [digits(getattr(one, key) / scale, one.mcse[key] / scale) for key in ("p10", "p50", "p90", "mean")]
+    shown = [digits(getattr(one, key) / scale, one.mcse[key] / scale) for key in ("p10", "p50", "p90")]
+    shown.append(digits(one.mean / scale, one.mcse["mean"] / scale) if resolved(one) else "?")
     # The ends of a shortest interval are less sure than quantiles: three digits are what a reader can use.
     hdi = f"{digits(one.hdi.low / scale, 0, 3)} - {digits(one.hdi.high / scale, 0, 3)}"
-    return (_row_title(name, unit), *shown, hdi, _error(one))
+    return (_row_title(name, unit), *shown, hdi, "exact" if known else _error(one))
+
+
+def resolved(one: OutputSummary) -> bool:
+    """Whether the draws say what the mean is; where rare extremes decide it, it may not even exist."""
+    return one.mcse["mean"] <= _UNRESOLVED * abs(one.mean)
 
 
 def _row_title(name: str, unit: str) -> str:
@@ -54,13 +62,15 @@ def _row_title(name: str, unit: str) -> str:
 
 def _error(one: OutputSummary) -> str:
     """The largest relative standard error among the row's quantiles and mean."""
-    relative = [error / abs(getattr(one, key)) for key, error in one.mcse.items() if getattr(one, key)]
-    largest = max(relative, default=0.0)
-    return "exact" if largest < 1e-12 else f"{100 * largest:.1g} %" if largest >= 1e-5 else "<0.001 %"
+    shown = [key for key in one.mcse if key != "mean" or resolved(one)]
+    largest = max((one.mcse[key] / abs(getattr(one, key)) for key in shown if getattr(one, key)), default=0.0)
+    return f"{100 * largest:.1g} %" if largest >= 1e-5 else "<0.001 %"
 
 
 def probability(value: float, error: float, low: float, high: float) -> str:
     """A probability in percent with its error, or the bound that the draws allow when none or all were counted."""
+    if error == 0:
+        return f"{100 * value:g} % (known exactly)"
     if value == 0:
         return f"less than {100 * high:.1g} %"
     if value == 1:
@@ -92,6 +102,12 @@ def findings(summary: Summary) -> Iterator[tuple[str, str]]:
             f"Observed {seen.value / scale:,.4g} {unit}",
             f"at percentile {percentile} of the forecast",
         )
+    for name, one in summary.outputs.items():
+        if not resolved(one):
+            yield (
+                f"Mean of {title_of(name).lower()}",
+                "not resolved: rare extreme draws decide it, and it may not exist",
+            )
     for name in _DRIVEN:
         if line := _drivers_line(summary.drivers.get(name, ())):
             yield f"Drivers of {title_of(name).lower()}", line
@@ -112,7 +128,7 @@ def renderable(summary: Summary) -> Group:
     for heading in _HEADINGS:
         table.add_column(heading, justify="right" if heading else "left", no_wrap=bool(heading), overflow="fold")
     for name, one in summary.outputs.items():
-        table.add_row(*_cells(name, one))
+        table.add_row(*_cells(name, one, known=not summary.scenario.drivers(name)))
     lines = Table.grid(padding=(0, 2))
     lines.add_column(style="bold")
     lines.add_column()
@@ -138,7 +154,9 @@ def as_html(summary: Summary) -> str:
     def row(cells: Sequence[str], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
-    body = "".join(row(_cells(name, one), "td") for name, one in summary.outputs.items())
+    body = "".join(
+        row(_cells(name, one, known=not summary.scenario.drivers(name)), "td") for name, one in summary.outputs.items()
+    )
     lines = "".join(
         f"<dt>{html.escape(subject)}</dt><dd>{html.escape(text)}</dd>" for subject, text in findings(summary)
     )
@@ -152,8 +170,7 @@ def as_html(summary: Summary) -> str:
 def timing_line(summary: Summary, seconds: float) -> str:
     """Draws, device and time, for standard error."""
     made = summary.provenance
-    rate = made.draws / made.seconds["draw"] if made.seconds["draw"] > 0 else math.nan
     return (
         f"{made.draws:,} draws ({made.sampler}, {made.replicates} replicates, seed {made.seed}, {made.precision}) "
-        f"on {made.device} in {seconds:.2f} s; {rate / 1e6:.1f} million draws per second"
+        f"on {made.device} in {seconds:.2f} s, of which drawing {made.seconds['draw']:.2f} s"
     )

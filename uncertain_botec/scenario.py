@@ -95,6 +95,11 @@ class Scenario:
         """The names of the inputs that are not known exactly."""
         return tuple(name for name, one in self.inputs.items() if not one.known)
 
+    def drivers(self, output: str) -> tuple[str, ...]:
+        """The uncertain inputs that an output is computed from; none for an output that is known exactly."""
+        reaching = self.model.reaching(output, frozenset(self.inputs))
+        return tuple(name for name in self.uncertain if name in reaching)
+
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{html.escape(name)}</td><td>{html.escape(one.distribution.family)}</td>"

@@ -75,7 +75,7 @@ class LimitSummary:
         value, unit: the limit.
         output: what it limits.
         probability: of keeping it.
-        mcse: Monte Carlo standard error of the probability.
+        mcse: Monte Carlo standard error of the probability; zero only where the output is known exactly.
         low, high: a 95 % interval: Wilson's one-sided bound where none or all draws keep the limit, Student's t from
             the replicates otherwise, joined with Wilson's score interval while few draws lie on one side.
     """
@@ -242,6 +242,9 @@ def _limit(draws: Draws, marker: Marker) -> LimitSummary:
     kept = draws.values[marker.output] <= marker.value
     probability = float(kept.mean())
     count = kept.size
+    unit = QUANTITIES[marker.output].unit
+    if not draws.scenario.drivers(marker.output):
+        return LimitSummary(_shown(marker), unit, marker.output, probability, 0.0, probability, probability)
     few = min(int(np.count_nonzero(kept)), int(count - np.count_nonzero(kept)))
     if few:
         # A count is a whole number: replicates that happen to agree still leave the rounding of one draw.
@@ -258,7 +261,6 @@ def _limit(draws: Draws, marker: Marker) -> LimitSummary:
         bound = _ONE_SIDED_95**2 / (count + _ONE_SIDED_95**2)
         error = bound / 2
         low, high = (0.0, bound) if probability == 0 else (1 - bound, 1.0)
-    unit = QUANTITIES[marker.output].unit
     return LimitSummary(_shown(marker), unit, marker.output, probability, error, low, high)
 
 
@@ -294,7 +296,8 @@ def _drivers(draws: Draws) -> dict[str, tuple[Driver, ...]]:
     for output in draws.outputs:
         # An output that the scenario supplies is an input too; that it drives itself says nothing.
         ranked = ranks(output)
-        correlations = {name: float(np.sum(ranked * one)) for name, one in inputs.items() if name != output}
+        moving = [name for name in draws.scenario.drivers(output) if name != output]
+        correlations = {name: float(np.sum(ranked * inputs[name])) for name in moving}
         order = sorted(correlations, key=lambda name: -abs(correlations[name]))
         drivers[output] = tuple(Driver(name, correlations[name], correlations[name] ** 2) for name in order)
     return drivers

@@ -197,8 +197,11 @@ _NAMES_OF_POWERS = {3: "thousand", 6: "million", 9: "billion", 12: "trillion"}
 
 def readable_scale(value: float, unit: str) -> tuple[float, str]:
     """The power of ten that makes a value readable, and what to call the unit then: (1e6, "million USD")."""
-    if not math.isfinite(value) or abs(value) < 1e4:
+    if not math.isfinite(value) or value == 0 or 1e-3 <= abs(value) < 1e4:
         return 1.0, unit
+    if abs(value) < 1:
+        power = math.floor(math.log10(abs(value)))
+        return 10.0**power, f"10^{power} {unit}"
     power = math.floor(math.log10(abs(value)) / 3) * 3
     if unit == "FLOP" or power > 12:
         power = math.floor(math.log10(abs(value)))
@@ -214,6 +217,8 @@ def digits(value: float, error: float, most: int = 4) -> str:
     if not math.isfinite(value):
         return str(value)
     magnitude = math.floor(math.log10(abs(value))) if value else 0
+    if not -5 < magnitude < 8:
+        return f"{value:.{most - 1}g}"
     decimals = most - 1 - magnitude
     if error > 0:
         decimals = min(decimals, -math.floor(math.log10(error)))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +16,7 @@ import typer
 from uncertain_botec.cli import options
 from uncertain_botec.cli.listing import Kind, listing
 from uncertain_botec.cli.options import Device, Json, Precision, Quiet, Run, Sampler, Settings
-from uncertain_botec.errors import Fault, PriorFileError
+from uncertain_botec.errors import Fault, PriorFileError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +63,10 @@ def forecast(
     precision: Annotated[Precision, typer.Option(help="Arithmetic in the kernel.")] = Precision.FLOAT64,
     device: Annotated[Device, typer.Option(help="auto takes an accelerator where JAX sees one.")] = Device.AUTO,
     chunk: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Draws evaluated at a time; changes memory, not results.")
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Draws evaluated at a time; changes memory, not results beyond rounding."
+        ),
     ] = None,
     quiet: Quiet = False,
 ) -> None:
@@ -76,6 +82,10 @@ def forecast(
         from uncertain_botec.output import check_writable
 
         check_writable(out)
+        if (out / "scenario.toml").resolve() == Path(run).resolve():
+            raise UsageError(f"--out {out}: scenario.toml there is the file that is forecast; name another folder")
+    # ArviZ takes as long to import as drawing takes, and compiling and drawing leave a core to it.
+    threading.Thread(target=importlib.import_module, args=("arviz_stats.base.array",)).start()
     from uncertain_botec.sampling.engine import sample
     from uncertain_botec.summaries import summarize
 
@@ -190,7 +200,7 @@ def _console() -> Console:
     from rich.console import Console
 
     # A pipe has no width: 100 columns keep tables whole for whoever reads the file.
-    return Console(width=None if sys.stdout.isatty() else 100, highlight=False)
+    return Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100, highlight=False)
 
 
 def _progress(draws: int, quiet: bool) -> Any:

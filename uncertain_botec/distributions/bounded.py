@@ -68,20 +68,22 @@ class LogUniform(Bounded):
     family: ClassVar[str] = "loguniform"
 
     def cdf(self, x: ArrayLike) -> Floats:
-        return np.asarray(np.log(self.inside(x) / self.low) / math.log(self.high / self.low))
+        return np.asarray((np.log(self.inside(x)) - math.log(self.low)) / (math.log(self.high) - math.log(self.low)))
 
     def sf(self, x: ArrayLike) -> Floats:
-        return np.asarray(np.log(self.high / self.inside(x)) / math.log(self.high / self.low))
+        return np.asarray((math.log(self.high) - np.log(self.inside(x))) / (math.log(self.high) - math.log(self.low)))
 
     def quantile(self, level: Level) -> Any:
         xp = level.u.__array_namespace__()
-        return xp.clip(self.low * xp.exp(level.u * xp.log(self.high / self.low)), self.low, self.high)
+        # A difference of logarithms: the ratio itself overflows for ranges that float64 holds.
+        logs = xp.log(xp.asarray(self.low, dtype=level.u.dtype)), xp.log(xp.asarray(self.high, dtype=level.u.dtype))
+        return xp.clip(xp.exp(logs[0] + level.u * (logs[1] - logs[0])), self.low, self.high)
 
     def mean(self) -> float:
-        return (self.high - self.low) / math.log(self.high / self.low)
+        return (self.high - self.low) / (math.log(self.high) - math.log(self.low))
 
     def sd(self) -> float:
-        second = 0.5 * (self.high - self.low) * (self.high + self.low) / math.log(self.high / self.low)
+        second = 0.5 * (self.high - self.low) * (self.high + self.low) / (math.log(self.high) - math.log(self.low))
         return math.sqrt(max(0.0, second - self.mean() ** 2))
 
     def to_numpyro(self) -> Any:

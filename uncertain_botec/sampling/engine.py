@@ -18,7 +18,7 @@ from uncertain_botec.distributions import PYTREE_CLASSES, Level
 from uncertain_botec.draws import Draws, Provenance
 from uncertain_botec.errors import SamplingError, UsageError
 from uncertain_botec.estimators import ESTIMATORS, evaluate
-from uncertain_botec.quantities import COLUMNS
+from uncertain_botec.quantities import COLUMNS, QUANTITIES
 from uncertain_botec.sampling.points import Stream, point_set, uniforms
 from uncertain_botec.scenario import Scenario
 
@@ -104,7 +104,7 @@ def sample(
                     values[name][replicate, start:stop] = array
                 if progress is not None:
                     progress(stop - start)
-    _check_finite(values, scenario)
+    _check_possible(values, scenario)
     finished = time.perf_counter()
     provenance = Provenance(
         sampler=sampler,
@@ -206,9 +206,16 @@ def _cores(devices: list[jax.Device]) -> str:
     return f"{len(devices)} {'device' if len(devices) == 1 else 'devices'}"
 
 
-def _check_finite(values: Mapping[str, np.ndarray], scenario: Scenario) -> None:
+def _check_possible(values: Mapping[str, np.ndarray], scenario: Scenario) -> None:
+    """Refuse draws that are not finite, and zeros where none can be: something over- or underflowed on the way."""
     for name, array in values.items():
-        bad = int(array.size - np.count_nonzero(np.isfinite(array)))
-        if bad:
+        impossible = ~np.isfinite(array)
+        if QUANTITIES[name].open in ("low", "both"):
+            impossible |= array <= QUANTITIES[name].low
+        if bad := int(np.count_nonzero(impossible)):
             kind = "input" if name in scenario.inputs else "output"
-            raise SamplingError(f"{scenario.path}: the {kind} {name} is not finite in {bad:,} of {array.size:,} draws")
+            raise SamplingError(
+                f"{scenario.path}: the {kind} {name} is infinite, zero or undefined in {bad:,} of {array.size:,} draws; "
+                "an input is too large or too small for the arithmetic, or its tail reaches zero: "
+                "bound it with truncate, or use --precision float64"
+            )
