@@ -100,6 +100,8 @@ def test_round_trip(value: float, unit: str) -> None:
         (0.0, 0.0, "0.000"),
         (-2.5, 0.0, "-2.500"),
         (math.inf, 0.0, "inf"),
+        (3.2e24, 0.0, "3.2e+24"),
+        (4.567e-9, 0.0, "4.57e-09"),
     ],
 )
 def test_digits_follow_the_error(value: float, error: float, text: str) -> None:

@@ -101,7 +101,7 @@ def test_forecast_table(botec: Botec) -> None:
     ):
         assert words in result.out
     assert "at or below" in result.out
-    assert "draws per second" in result.err
+    assert "of which drawing" in result.err
     assert "draws per second" not in result.out
 
 

@@ -316,9 +316,11 @@ def test_ten_million_draws_of_heavy_tails_are_finite(sampler: str, make: Make) -
 def test_a_column_that_is_not_finite_is_named(make: Make) -> None:
     """Too large for float32: the input is named, or the output when all inputs are finite, with a count of draws."""
     huge = make({"tokens": '{ family = "lognormal", median = "1e38 token", sigma = 3 }'})
-    with pytest.raises(SamplingError, match=r"scenario.toml: the input tokens is not finite in [\d,]+ of 16,384 draws"):
+    with pytest.raises(
+        SamplingError, match=r"scenario.toml: input tokens is infinite, zero or undefined in [\d,]+ of 16,384 draws"
+    ):
         sample(huge, 1 << 14, precision="float32")
-    with pytest.raises(SamplingError, match="the output training_flop is not finite"):
+    with pytest.raises(SamplingError, match="output training_flop is infinite, zero or undefined"):
         sample(make({"tokens": '"1e30 token"'}), 1 << 14, precision="float32")
     assert np.isfinite(sample(huge, 1 << 14).values["cost"]).all()
 
@@ -424,3 +426,13 @@ def test_provenance_repeats_the_draws(make: Make) -> None:
     assert bits_equal(draws, again, list(draws.values))
     assert {"uncertain-botec", "jax", "jaxlib", "numpy", "scipy"} <= set(made.versions)
     assert all(seconds > 0 for seconds in made.seconds.values())
+
+
+@pytest.mark.parametrize(
+    ("setting", "name"),
+    [("inputs.accelerators=1e300", "training_time"), ("inputs.parameters=1e300", "training_flop")],
+)
+def test_what_overflows_on_the_way_is_refused(setting: str, name: str) -> None:
+    """An intermediate that is infinite makes a time of zero, which is no answer."""
+    with pytest.raises(SamplingError, match=f"output {name} is infinite, zero or undefined"):
+        sample(load_scenario("llama-2-70b", [setting]), 1 << 10)

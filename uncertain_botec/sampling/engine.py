@@ -215,7 +215,7 @@ def _check_possible(values: Mapping[str, np.ndarray], scenario: Scenario) -> Non
         if bad := int(np.count_nonzero(impossible)):
             kind = "input" if name in scenario.inputs else "output"
             raise SamplingError(
-                f"{scenario.path}: the {kind} {name} is infinite, zero or undefined in {bad:,} of {array.size:,} draws; "
+                f"{scenario.path}: {kind} {name} is infinite, zero or undefined in {bad:,} of {array.size:,} draws; "
                 "an input is too large or too small for the arithmetic, or its tail reaches zero: "
                 "bound it with truncate, or use --precision float64"
             )
