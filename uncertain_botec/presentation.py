@@ -43,8 +43,8 @@ def _cells(name: str, one: OutputSummary, *, known: bool) -> tuple[str, ...]:
     scale, unit = readable_scale(one.p50, one.unit)
     shown = [digits(getattr(one, key) / scale, one.mcse[key] / scale) for key in ("p10", "p50", "p90")]
     shown.append(digits(one.mean / scale, one.mcse["mean"] / scale) if resolved(one) else "?")
-    # The ends of a shortest interval are less sure than quantiles: three digits are what a reader can use.
-    hdi = f"{digits(one.hdi.low / scale, 0, 3)} - {digits(one.hdi.high / scale, 0, 3)}"
+    # The ends of a shortest interval move by about a percent from seed to seed, for a density is flat at its peak.
+    hdi = f"{digits(one.hdi.low / scale, 0, 2)} - {digits(one.hdi.high / scale, 0, 2)}"
     return (_row_title(name, unit), *shown, hdi, "exact" if known else _error(one))
 
 

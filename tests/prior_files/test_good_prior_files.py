@@ -10,6 +10,7 @@ import pytest
 from uncertain_botec import dump_scenario, load_scenario
 from uncertain_botec.distributions import level_of_u
 from uncertain_botec.explain import explain
+from uncertain_botec.library import PRIORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -215,3 +216,16 @@ def test_a_later_file_replaces_a_correlation(write: Write) -> None:
     again = path.with_name("again.toml")
     again.write_text(dump_scenario(scenario))
     assert load_scenario(again) == scenario
+
+
+def test_a_rank_correlation_of_separate_values_is_noted(tmp_path: Path) -> None:
+    """Between values that tie, draws cannot reach a rank correlation meant for continuous ones: a note says so."""
+    file = tmp_path / "run.toml"
+    text = (PRIORS / "template.toml").read_text("utf-8")
+    choice = 'accelerators = { family = "choice", values = [256, 512], weights = [0.9, 0.1] }'
+    text = text.replace("accelerators = 256", choice)
+    file.write_text(
+        text.replace("[limits]", '[[correlations]]\nbetween = ["accelerators", "mfu"]\nspearman = 0.9\n[limits]'),
+        "utf-8",
+    )
+    assert any("accelerators takes separate values" in note for note in load_scenario(file).notes)

@@ -84,6 +84,11 @@ def _copula(
     if not names:
         return None
     stated = any(entry.get("spearman") is not None for entry, _ in entries)
+    notes += [
+        f"{name} takes separate values: a rank correlation is that of the values behind them, and draws show less"
+        for name in names
+        if stated and inputs[name].distribution.discrete
+    ]
     repair = any(entry.get("repair") for entry, _ in entries)
     latent = _checked(matrix_of(names, varying), names, stated, repair, entries[0][1], faults, notes)
     return None if latent is None else Dependence(names, tuple(tuple(float(x) for x in row) for row in latent))
