@@ -39,6 +39,12 @@ def title_of(name: str) -> str:
     return _TITLES.get(name, name.replace("_", " ").capitalize())
 
 
+def _rows(summary: Summary) -> Iterator[tuple[str, ...]]:
+    """The table's rows, one for each output."""
+    for name, one in summary.outputs.items():
+        yield _cells(name, one, known=not summary.scenario.drivers(name))
+
+
 def _cells(name: str, one: OutputSummary, *, known: bool) -> tuple[str, ...]:
     scale, unit = readable_scale(one.p50, one.unit)
     shown = [digits(getattr(one, key) / scale, one.mcse[key] / scale) for key in ("p10", "p50", "p90")]
@@ -127,8 +133,8 @@ def renderable(summary: Summary) -> Group:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for heading in _HEADINGS:
         table.add_column(heading, justify="right" if heading else "left", no_wrap=bool(heading), overflow="fold")
-    for name, one in summary.outputs.items():
-        table.add_row(*_cells(name, one, known=not summary.scenario.drivers(name)))
+    for cells in _rows(summary):
+        table.add_row(*cells)
     lines = Table.grid(padding=(0, 2))
     lines.add_column(style="bold")
     lines.add_column()
@@ -154,9 +160,7 @@ def as_html(summary: Summary) -> str:
     def row(cells: Sequence[str], tag: str) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
-    body = "".join(
-        row(_cells(name, one, known=not summary.scenario.drivers(name)), "td") for name, one in summary.outputs.items()
-    )
+    body = "".join(row(cells, "td") for cells in _rows(summary))
     lines = "".join(
         f"<dt>{html.escape(subject)}</dt><dd>{html.escape(text)}</dd>" for subject, text in findings(summary)
     )

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from uncertain_botec.draws import Draws, Provenance
 from uncertain_botec.quantities import QUANTITIES
 from uncertain_botec.scenario import Marker, Scenario
+from uncertain_botec.units import to_display
 
 Floats = npt.NDArray[np.float64]
 
@@ -272,8 +273,6 @@ def _observed(draws: Draws, marker: Marker) -> ObservedSummary:
 
 
 def _shown(marker: Marker) -> float:
-    from uncertain_botec.units import to_display
-
     return float(to_display(marker.value, QUANTITIES[marker.output].unit))
 
 

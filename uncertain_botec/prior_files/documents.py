@@ -10,6 +10,7 @@ from typing import Any
 
 from uncertain_botec import library
 from uncertain_botec.errors import Fault, PriorFileError
+from uncertain_botec.prior_files.places import Place
 
 MAX_BYTES = 1 << 20
 MAX_FILES = 100
@@ -52,13 +53,15 @@ class _Reader:
         # A wrong type is reported by the schema, with all other faults of the file.
         for index, reference in enumerate(includes if isinstance(includes, list) else []):
             if isinstance(reference, str):
-                self._include(
-                    reference, Fault("", where, f"$.include[{index}]", f'"{reference}"'), path, (*chain, resolved)
-                )
+                self._include(reference, Place(where, f"$.include[{index}]", path), (*chain, resolved))
         self.documents[resolved] = Document(where, path, content, sha256)
 
-    def _include(self, reference: str, place: Fault, including: Path, chain: tuple[Path, ...]) -> None:
-        found = library.find_include(reference, including, self.root)
+    def _include(self, reference: str, place: Place, chain: tuple[Path, ...]) -> None:
+        found = library.find_include(reference, place.file, self.root)
+
+        def fault(message: str, expected: str, fix: str) -> None:
+            self.faults.append(Fault(message, place.where, place.path, f'"{reference}"', expected, fix))
+
         if found is None:
             kinds = ("accelerators", "prices", "runs")
             known = [f"{kind}/{name}" for kind in kinds for name in library.shipped(kind)]
@@ -66,20 +69,15 @@ class _Reader:
             fix = (
                 library.did_you_mean(reference, known) or "`botec list accelerators` and `prices` show what is shipped"
             )
-            self._fault(place, "there is no such file to include", expected, fix)
+            fault("there is no such file to include", expected, fix)
         elif found in chain:
             expected = "includes that end somewhere"
             names = " -> ".join(path.stem for path in (*chain[chain.index(found) :], found))
-            self._fault(place, f"the include leads back to itself: {names}", expected, "take one of the includes out")
+            fault(f"the include leads back to itself: {names}", expected, "take one of the includes out")
         elif len(self.documents) + len(chain) >= MAX_FILES:
-            self._fault(
-                place, f"more than {MAX_FILES} files are included", f"at most {MAX_FILES}", "take some of them out"
-            )
+            fault(f"more than {MAX_FILES} files are included", f"at most {MAX_FILES}", "take some of them out")
         elif found not in self.documents:
-            self.read(found, _relative(found, including, place.where), chain)
-
-    def _fault(self, place: Fault, message: str, expected: str | None, fix: str | None) -> None:
-        self.faults.append(Fault(message, place.where, place.path, place.got, expected, fix))
+            self.read(found, _relative(found, place.file, place.where), chain)
 
 
 def _relative(found: Path, including: Path, where: str) -> str:

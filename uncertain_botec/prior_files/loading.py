@@ -50,7 +50,7 @@ def load_scenario(reference: str | Path, overrides: Sequence[str] = ()) -> Scena
     for document in _with_settings(documents, overrides, merged.faults):
         merged.add(document)
     scenario = _assemble(merged, documents[-1])
-    if merged.faults or scenario is None:
+    if merged.faults:
         raise PriorFileError(merged.faults)
     return scenario
 
@@ -162,8 +162,8 @@ def _put(content: Any, keys: Sequence[str], value: Any) -> None:
     content[keys[-1]] = value
 
 
-def _assemble(merged: _Merged, document: Document) -> Scenario | None:
-    """The scenario that the merged documents state; faults are added to those already found."""
+def _assemble(merged: _Merged, document: Document) -> Scenario:
+    """The scenario that the merged documents state, of use only if no fault was found; faults are added."""
     faults = merged.faults
     name = merged.head.get("estimator")
     if name is None or name not in ESTIMATORS:

@@ -55,7 +55,7 @@ def sample(
         sampler: "lattice", "sobol" or "monte-carlo".
         precision: "float64" or "float32", of the arithmetic in the kernel.
         device: "auto" (the accelerator if there is one), "cpu" or "gpu".
-        chunk: points evaluated at a time; changes memory and speed, not results.
+        chunk: points evaluated at a time; changes memory and speed, not results beyond rounding.
         progress: called with the number of draws added, after every chunk.
 
     Returns:
@@ -63,7 +63,7 @@ def sample(
 
     Raises:
         UsageError: an option that cannot be used.
-        SamplingError: an input or output that is not finite.
+        SamplingError: an input or output that is not finite, or zero where it cannot be.
     """
     started = time.perf_counter()
     if precision not in ("float64", "float32"):
