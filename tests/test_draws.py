@@ -14,7 +14,7 @@ import xarray
 from uncertain_botec import Draws, load_scenario, sample, summarize
 from uncertain_botec.errors import UsageError
 from uncertain_botec.library import shipped
-from uncertain_botec.quantities import QUANTITIES
+from uncertain_botec.vocabulary import QUANTITIES
 
 # Every kind of statement that a prior file may hold, one of them read from a CSV file beside it.
 SCENARIO = """

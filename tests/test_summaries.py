@@ -17,12 +17,23 @@ from scipy.special import ndtri
 from scipy.stats import gamma, lognorm, norm
 
 from uncertain_botec import Draws, Scenario, load_scenario, sample, summarize
+from uncertain_botec.choices import resolved
 from uncertain_botec.distributions import elicit
 from uncertain_botec.draws import Provenance
 from uncertain_botec.scenario import Input, Marker
 from uncertain_botec.summaries import INTERVAL, LimitSummary, OutputSummary, quantiles, standard_error
 
 REPLICATES = 16
+SIMPLE = (
+    "parameters",
+    "tokens",
+    "accelerators",
+    "peak_flop_per_s",
+    "mfu",
+    "failure_overhead",
+    "on_demand_share",
+    "price_per_accelerator_hour",
+)
 Floats = NDArray[np.floating[Any]]
 
 
@@ -30,9 +41,11 @@ def drawn(values: Floats, inputs: Mapping[str, Floats] | None = None, **tables: 
     """Draws of all outputs from one array of dollars, with uncertain inputs beside them (a price unless others)."""
     inputs = inputs or {"price_per_accelerator_hour": values}
     stated = elicit("normal", {"mean": 0.0, "sd": 1.0})
-    scenario = Scenario("Test", "training", {n: Input(n, 0, stated, "") for n in inputs}, **tables)  # type: ignore[arg-type]
+    known = {name: Input(name, 1, elicit("fixed", {"value": 1.0}), "") for name in SIMPLE if name not in inputs}
+    uncertain = {name: Input(name, 0, stated, "") for name in inputs}
+    scenario = Scenario("Test", "training", known | uncertain, resolved({}), **tables)  # type: ignore[arg-type]
     columns = {name: np.asarray(array).reshape(REPLICATES, -1) for name, array in inputs.items()}
-    columns |= dict.fromkeys(scenario.model.outputs, np.asarray(values).reshape(REPLICATES, -1))
+    columns |= dict.fromkeys(scenario.plan.outputs, np.asarray(values).reshape(REPLICATES, -1))
     made = Provenance("lattice", 0, REPLICATES, values.size // REPLICATES, "float64", "none", {}, {"draw": 1.0})
     return Draws(scenario, columns, made)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uncertain_botec.quantities import QUANTITIES
+from uncertain_botec.vocabulary import QUANTITIES
 from uncertain_botec.units import UnitError, digits, parse_quantity, readable_scale, to_base, to_display, unit_of
 
 

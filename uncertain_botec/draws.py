@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from uncertain_botec.errors import PriorFileError, UsageError
 from uncertain_botec.prior_files.loading import load_scenario
-from uncertain_botec.quantities import QUANTITIES
 from uncertain_botec.scenario import Scenario, dump_scenario
 from uncertain_botec.units import to_base, to_display
+from uncertain_botec.vocabulary import QUANTITIES
 
 if TYPE_CHECKING:
     import xarray
@@ -82,7 +82,7 @@ class Draws:
     @property
     def outputs(self) -> tuple[str, ...]:
         """The names that are reported."""
-        return self.scenario.model.outputs
+        return self.scenario.plan.outputs
 
     def to_arviz(self) -> xarray.DataTree:
         """An ArviZ data tree: inputs under `prior`, outputs under `prior_predictive`; chains are replicates.

@@ -1,69 +1,361 @@
-"""An estimator is an ordered tuple of formulas; evaluating it is one plain loop."""
+"""An estimator is an ordered tuple of formulas; a plan is one pass over it, and evaluation one plain loop."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
-from uncertain_botec.formulas import compute, cost, duration
-from uncertain_botec.formulas.base import Array, Formula
+from uncertain_botec.formulas import (
+    activations,
+    compute,
+    cost,
+    duration,
+    energy,
+    memory,
+    network,
+    ownership,
+    reliability,
+    rental,
+    scaling,
+    storage,
+)
+from uncertain_botec.formulas.base import Array, Formula, Luck
+from uncertain_botec.vocabulary import QUANTITIES
 
 
 @dataclass(frozen=True)
+class Section:
+    """Outputs that are reported together.
+
+    Attributes:
+        title: for people; "" for what comes first.
+        outputs: the names, in order.
+        least: how many of them there must be for any of them to be worth a line.
+    """
+
+    title: str
+    outputs: tuple[str, ...]
+    least: int = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one scenario is evaluated.
+
+    Attributes:
+        steps: the formulas that run, in order.
+        inputs: the supplied names that they take, or that are reported themselves.
+        missing: names that must be supplied and are not.
+        sections: what is reported.
+    """
+
+    steps: tuple[Formula, ...]
+    inputs: tuple[str, ...]
+    missing: tuple[str, ...]
+    sections: tuple[Section, ...]
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names that are reported, in order."""
+        return tuple(name for section in self.sections for name in section.outputs)
+
+    def reaching(self, output: str) -> frozenset[str]:
+        """The supplied names that an output is computed from; itself where it is supplied."""
+        reached = {name: frozenset({name}) for name in self.inputs}
+        for step in self.steps:
+            reached[step.name] = frozenset().union(*(reached[name] for name in step.inputs if name in reached))
+        return reached[output]
+
+    def random(self, output: str) -> bool:
+        """Whether an output is computed with randomness of its own, besides that of the inputs."""
+        return self._comes_from(output, lambda step: step.random)
+
+    def endless(self, output: str) -> bool:
+        """Whether an output may be infinite, because something that it is computed from may be."""
+        return self._comes_from(output, lambda step: QUANTITIES[step.name].endless)
+
+    def _comes_from(self, output: str, kind: Callable[[Formula], bool]) -> bool:
+        found: dict[str, bool] = {}
+        for step in self.steps:
+            found[step.name] = kind(step) or any(found.get(name, False) for name in step.inputs)
+        return found.get(output, False)
+
+
+@dataclass(frozen=True, eq=False)
 class Estimator:
     """A question that the program can answer.
 
     Attributes:
         name: what a prior file calls it.
         summary: one line for `botec list estimators`.
-        formulas: in the order in which they are evaluated.
-        outputs: the names that are reported, in order.
+        formulas: in the order in which they are evaluated. Where several give the same output, the first whose choices
+            are made, whose trigger is there and whose inputs are known is taken.
+        required: the outputs without which there is no answer.
+        sections: what is reported where it can be computed.
     """
 
     name: str
     summary: str
     formulas: tuple[Formula, ...]
-    outputs: tuple[str, ...]
+    required: tuple[str, ...]
+    sections: tuple[Section, ...]
 
-    def steps(self, supplied: frozenset[str]) -> tuple[Formula, ...]:
-        """The formulas that run: those whose output is not supplied as an input."""
-        return tuple(formula for formula in self.formulas if formula.name not in supplied)
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Every name that can be reported."""
+        return tuple(name for section in self.sections for name in section.outputs)
 
-    def needs(self, supplied: frozenset[str]) -> tuple[str, ...]:
-        """The names that must be supplied, in the order in which the formulas ask for them."""
-        needed: dict[str, None] = {}
-        computed: set[str] = set()
-        for step in self.steps(supplied):
-            needed |= dict.fromkeys(name for name in step.inputs if name not in computed)
-            computed.add(step.name)
-        return tuple(needed)
+    @property
+    def choices(self) -> frozenset[str]:
+        """The choices that can change an answer."""
+        return frozenset(key for one in self.formulas for key in one.when)
 
-    def reaching(self, output: str, supplied: frozenset[str]) -> frozenset[str]:
-        """The supplied names that an output is computed from; itself where it is supplied."""
-        step = next((step for step in self.steps(supplied) if step.name == output), None)
-        if step is None:
-            return frozenset({output})
-        return frozenset().union(*(self.reaching(name, supplied) for name in step.inputs))
+    def plan(self, supplied: Iterable[str], choices: Mapping[str, str]) -> Plan:
+        """What runs when these names are supplied and these choices are made.
+
+        A formula whose output is supplied is skipped: who knows the FLOP, or the failure overhead, just states it. One
+        with a trigger takes part only where that is known, and then asks for whatever else it needs.
+        """
+        return _plan(self, frozenset(supplied), frozenset(choices.items()))
 
 
-def evaluate(estimator: Estimator, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """The inputs and everything that the estimator's formulas make of them.
+@lru_cache(maxsize=256)
+def _plan(estimator: Estimator, supplied: frozenset[str], choices: frozenset[tuple[str, str]]) -> Plan:
+    made = dict(choices)
+    fitting = [one for one in estimator.formulas if all(made.get(key) in words for key, words in one.when.items())]
+    wanted = _wanted(estimator.outputs, fitting, supplied)
+    known = set(supplied)
+    steps: dict[str, Formula] = {}
+    blocked: dict[str, Formula] = {}
+    for one in fitting:
+        if one.name in known or one.name not in wanted or not (not one.trigger or known & {*one.trigger}):
+            continue
+        some = one.required or known & {*one.optional}
+        if some and known >= {*one.required}:
+            steps[one.name] = one
+            known.add(one.name)
+        else:
+            blocked.setdefault(one.name, one)
+    roots = [name for name in estimator.required if name not in known]
+    roots += [one.name for one in blocked.values() if one.trigger and one.name not in known]
+    sections = tuple(
+        Section(section.title, shown)
+        for section in estimator.sections
+        if len(shown := _shown(section, steps, estimator, supplied)) >= section.least
+    )
+    needed = _wanted([name for section in sections for name in section.outputs], steps.values(), supplied)
+    kept = tuple(one for one in steps.values() if one.name in needed)
+    taken = dict.fromkeys(name for one in kept for name in one.inputs if name in supplied)
+    taken |= dict.fromkeys(name for section in sections for name in section.outputs if name in supplied)
+    return Plan(kept, tuple(taken), _missing(roots, blocked, known), sections)
 
-    A formula whose output is among the inputs is skipped: who knows the FLOP, or the failure overhead, just states it.
+
+def _wanted(outputs: Sequence[str], formulas: Iterable[Formula], supplied: frozenset[str]) -> set[str]:
+    """The outputs and everything that formulas could need for them; what is supplied needs nothing."""
+    takers: dict[str, set[str]] = {}
+    for one in formulas:
+        takers.setdefault(one.name, set()).update(one.inputs)
+    found: set[str] = set()
+    waiting = list(outputs)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += () if name in supplied else takers.get(name, ())
+    return found
+
+
+def _shown(
+    section: Section, steps: Mapping[str, Formula], estimator: Estimator, supplied: frozenset[str]
+) -> tuple[str, ...]:
+    stated = supplied & {*estimator.required}
+    return tuple(name for name in section.outputs if name in steps or name in stated)
+
+
+def _missing(roots: Iterable[str], blocked: Mapping[str, Formula], known: set[str]) -> tuple[str, ...]:
+    """The names to ask for: what a blocked formula lacks, or the name itself where no formula could give it."""
+    missing: dict[str, None] = {}
+
+    def ask(name: str, asking: frozenset[str] = frozenset()) -> None:
+        one = blocked.get(name)
+        lacking = [] if one is None else [other for other in one.required or one.optional[:1] if other not in known]
+        if asking & {*lacking} or not lacking:
+            missing[name] = None
+        else:
+            for other in lacking:
+                ask(other, asking | {name})
+
+    for root in roots:
+        ask(root)
+    return tuple(missing)
+
+
+def evaluate(plan: Plan, inputs: Mapping[str, Array], luck: Luck | None = None) -> dict[str, Array]:
+    """The inputs and everything that the plan's formulas make of them.
+
+    Args:
+        plan: of an estimator.
+        inputs: a value for each of the plan's inputs.
+        luck: where simulations get their randomness, if the plan has any.
     """
     values = dict(inputs)
-    for step in estimator.steps(frozenset(inputs)):
-        values[step.name] = step(**{name: values[name] for name in step.inputs})
+    for step in plan.steps:
+        arguments = {name: values[name] for name in step.inputs if name in values}
+        values[step.name] = step(**arguments, luck=luck) if step.random else step(**arguments)
     return values
 
+
+_BILL = (
+    rental.price_rise,
+    rental.on_demand_share,
+    rental.rental_cost,
+    rental.spot_cost,
+    rental.reserved_cost,
+    ownership.acquisition_price,
+    ownership.ownership_cost,
+    cost.compute_cost,
+    cost.idle_cost,
+    ownership.electricity_cost,
+    ownership.colocation_cost,
+    cost.storage_cost,
+    cost.egress_cost,
+    cost.experiments_cost,
+    cost.staff_cost,
+    cost.cost,
+)
+
+_TRAINING = (
+    compute.weight_flop_of_all_parameters,
+    compute.weight_flop_of_matrix_products,
+    compute.attention_flop_per_token,
+    compute.training_flop,
+    compute.training_flop_by_token,
+    compute.tokens,
+    compute.recomputed_flop_by_rule_of_thumb,
+    compute.recomputed_flop_in_full,
+    compute.recomputed_flop_of_attention,
+    compute.recomputed_flop_as_published,
+    compute.hardware_flop,
+    compute.hfu,
+    duration.stepping_time,
+    storage.dataset_bytes,
+    storage.checkpoint_bytes,
+    storage.checkpoint_write_time,
+    reliability.nodes,
+    reliability.cluster_mtbf,
+    reliability.interval_by_young,
+    reliability.interval_by_daly,
+    reliability.spare_accelerators,
+    reliability.nodes_in_repair,
+    reliability.spare_wait,
+    reliability.outage_time,
+    reliability.working_time,
+    reliability.expected_running_time,
+    reliability.simulated_running_time,
+    reliability.failure_overhead,
+    duration.training_time,
+    duration.accelerator_hours,
+    duration.goodput,
+    reliability.interruptions,
+    storage.loading_bandwidth,
+    storage.needed_checkpoint_bandwidth,
+    memory.data_parallel,
+    memory.parameters_per_accelerator_with_experts,
+    memory.parameters_per_accelerator,
+    memory.weight_memory,
+    memory.gradient_memory,
+    memory.optimizer_memory,
+    *activations.ACTIVATION_MEMORY,
+    activations.logit_memory,
+    memory.memory_per_accelerator,
+    memory.usable_memory,
+    memory.memory_utilisation,
+    memory.minimum_accelerators,
+    memory.pipeline_bubble,
+    energy.accelerator_power,
+    energy.energy,
+    energy.emissions,
+    *_BILL,
+)
 
 _ESTIMATORS = (
     Estimator(
         name="training",
-        summary="one training run: FLOP, wall-clock time, accelerator-hours and their cost",
-        formulas=(compute.training_flop, duration.training_time, duration.accelerator_hours, cost.cost),
-        outputs=("training_flop", "accelerator_hours", "training_time", "cost"),
+        summary="one training run: FLOP, wall-clock time, accelerator-hours and their cost; memory, energy, the bill",
+        formulas=_TRAINING,
+        required=("training_flop", "accelerator_hours", "training_time", "cost"),
+        sections=(
+            Section(
+                "",
+                ("tokens", "training_flop", "hardware_flop", "hfu", "accelerator_hours", "training_time", "cost"),
+            ),
+            Section("Failures", ("goodput", "cluster_mtbf", "interruptions", "nodes_in_repair", "checkpoint_interval")),
+            Section(
+                "Memory of one accelerator",
+                (
+                    "weight_memory",
+                    "gradient_memory",
+                    "optimizer_memory",
+                    "activation_memory",
+                    "logit_memory",
+                    "memory_per_accelerator",
+                    "usable_memory",
+                    "memory_utilisation",
+                    "minimum_accelerators",
+                    "data_parallel",
+                    "pipeline_bubble",
+                ),
+            ),
+            Section("Energy", ("energy", "emissions")),
+            Section(
+                "Storage and bandwidth",
+                (
+                    "dataset_bytes",
+                    "checkpoint_bytes",
+                    "checkpoint_write_time",
+                    "needed_checkpoint_bandwidth",
+                    "loading_bandwidth",
+                ),
+            ),
+            Section(
+                "Bill",
+                (
+                    "rental_cost",
+                    "spot_cost",
+                    "reserved_cost",
+                    "ownership_cost",
+                    "idle_cost",
+                    "electricity_cost",
+                    "colocation_cost",
+                    "storage_cost",
+                    "egress_cost",
+                    "experiments_cost",
+                    "staff_cost",
+                ),
+                least=2,
+            ),
+        ),
+    ),
+    Estimator(
+        name="network",
+        summary="a small fully connected network: parameters and FLOP, counted weight by weight",
+        formulas=(network.network_parameters, network.forward_flop, network.example_flop, network.training_flop),
+        required=("network_parameters", "forward_flop", "example_flop"),
+        sections=(Section("", ("network_parameters", "forward_flop", "example_flop", "training_flop")),),
+    ),
+    Estimator(
+        name="compute-optimal",
+        summary="the model size and tokens that give the least loss for a compute budget (Chinchilla, approach 3)",
+        formulas=(
+            scaling.optimal_parameters,
+            scaling.optimal_tokens,
+            scaling.tokens_per_parameter,
+            scaling.loss,
+        ),
+        required=("optimal_parameters", "optimal_tokens"),
+        sections=(Section("", ("optimal_parameters", "optimal_tokens", "tokens_per_parameter", "loss")),),
     ),
 )
 

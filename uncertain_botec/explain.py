@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from uncertain_botec.distributions import level_of_u
+from uncertain_botec.estimators import Plan
 from uncertain_botec.formulas.base import Formula
-from uncertain_botec.quantities import QUANTITIES
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.units import to_display
+from uncertain_botec.vocabulary import QUANTITIES
 
 
 @dataclass(frozen=True)
@@ -67,19 +70,55 @@ def explain(scenario: Scenario) -> Explanation:
     values: dict[str, float] = {
         name: float(one.distribution.quantile(half)[0]) for name, one in scenario.inputs.items()
     }
-    supplied = frozenset(scenario.inputs)
+    # A point estimate has no luck: the expected time stands for that of one run.
+    plan = scenario.model.plan(scenario.inputs, {**scenario.choices, "failures": "expected"})
     steps = []
-    for formula in scenario.model.steps(supplied):
-        values[formula.name] = float(formula(**{name: values[name] for name in formula.inputs}))
-        steps.append(_step(formula, values, scenario))
-    skipped = tuple(formula.name for formula in scenario.model.formulas if formula.name in supplied)
-    return Explanation(scenario.title, tuple(steps), skipped)
+    same: dict[str, str] = {}
+    for formula in plan.steps:
+        values[formula.name] = float(formula(**{name: values[name] for name in formula.inputs if name in values}))
+        equation = _narrowed(formula.equation, [name for name in formula.optional if name not in values])
+        for name, other in same.items():
+            equation = re.sub(rf"\b{name}\b", other, equation)
+        if equation in values and formula.name not in plan.outputs:
+            # A sum of one term is that term.
+            same[formula.name] = equation
+        else:
+            inputs = [same.get(name, name) for name in formula.inputs if name in values]
+            steps.append(_step(formula, equation, dict.fromkeys(inputs), values, scenario))
+    return Explanation(scenario.title, tuple(steps), _skipped(scenario, plan))
 
 
-def _step(formula: Formula, values: dict[str, float], scenario: Scenario) -> Step:
-    inputs = tuple(_term(name, values[name], scenario) for name in formula.inputs)
+def _narrowed(equation: str, absent: Sequence[str]) -> str:
+    """An equation without the terms that nothing states."""
+    for name in absent:
+        equation = re.sub(rf" [+-] {name}\b(?! [*/])", "", equation)
+        equation = re.sub(rf"\b{name} \+ ", "", equation)
+    return equation.replace(" * (1)", "")
+
+
+def _skipped(scenario: Scenario, plan: Plan) -> tuple[str, ...]:
+    """What formulas would give, were it not stated; not those that would work back from what follows from it."""
+    known = {*plan.inputs, *(step.name for step in plan.steps)}
+
+    def backwards(formula: Formula) -> bool:
+        return any(formula.name in plan.reaching(name) for name in formula.inputs if name in known)
+
+    return tuple(
+        dict.fromkeys(
+            one.name
+            for one in scenario.model.formulas
+            if one.name in plan.inputs
+            and not backwards(one)
+            and all(scenario.choices.get(key) in words for key, words in one.when.items())
+            and (not one.trigger or {*one.trigger} & {*plan.inputs})
+        )
+    )
+
+
+def _step(formula: Formula, equation: str, inputs: Iterable[str], values: dict[str, float], scenario: Scenario) -> Step:
+    terms = tuple(_term(name, values[name], scenario) for name in inputs)
     summary = (formula.function.__doc__ or "").strip().partition("\n")[0]
-    return Step(_term(formula.name, values[formula.name], scenario), formula.equation, formula.source, summary, inputs)
+    return Step(_term(formula.name, values[formula.name], scenario), equation, formula.source, summary, terms)
 
 
 def _term(name: str, value: float, scenario: Scenario) -> Term:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -14,8 +15,12 @@ PRIORS = next(folder for folder in (_PACKAGE / "priors", _PACKAGE.parent / "prio
 SCHEMA_FILE = PRIORS / "prior-file.schema.json"
 
 
+PARTS = tuple(sorted(path.name for path in PRIORS.iterdir() if path.is_dir() and path.name != "runs"))
+"""Kinds of shipped files that runs include."""
+
+
 def shipped(kind: str) -> tuple[str, ...]:
-    """The names of the shipped `runs`, `accelerators` or `prices`, sorted."""
+    """The names of the shipped files of one kind, such as `runs`, sorted."""
     return tuple(sorted(path.stem for path in (PRIORS / kind).glob("*.toml")))
 
 
@@ -27,6 +32,17 @@ def find_run(reference: str) -> Path | None:
         return path if there else None
     # A name never leaves the folder of shipped runs.
     return PRIORS / "runs" / f"{reference}.toml" if reference in shipped("runs") else None
+
+
+def includes_stating(name: str) -> tuple[str, ...]:
+    """The shipped files that state an input, as an `include` names them."""
+    found = []
+    for kind in PARTS:
+        for stem in shipped(kind):
+            with (PRIORS / kind / f"{stem}.toml").open("rb") as stream:
+                if name in tomllib.load(stream).get("inputs", {}):
+                    found.append(f"{kind}/{stem}")
+    return tuple(found)
 
 
 def find_include(reference: str, including: Path, root: Path) -> Path | None:

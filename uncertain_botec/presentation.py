@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import html
 import io
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from uncertain_botec.choices import CHOICES
+from uncertain_botec.scenario import Scenario
 from uncertain_botec.summaries import Driver, LimitSummary, OutputSummary, Summary
 from uncertain_botec.units import digits, readable_scale
 
@@ -15,10 +18,35 @@ if TYPE_CHECKING:
 
 _TITLES: Mapping[str, str] = {
     "training_flop": "Compute",
+    "hardware_flop": "Compute executed",
     "accelerator_hours": "Accelerator-hours",
-    "training_time": "Training time",
-    "cost": "Cost",
+    "hfu": "HFU",
+    "weight_memory": "Weights",
+    "gradient_memory": "Gradients",
+    "optimizer_memory": "Optimizer states",
+    "activation_memory": "Activations",
+    "logit_memory": "Logits",
+    "usable_memory": "Usable",
+    "cluster_mtbf": "Time between failures",
+    "nodes_in_repair": "Nodes in repair",
+    "memory_per_accelerator": "Needed in all",
+    "memory_utilisation": "Needed over usable",
+    "minimum_accelerators": "Fits from",
+    "data_parallel": "Data-parallel replicas",
+    "needed_checkpoint_bandwidth": "Checkpoint bandwidth needed",
+    "dataset_bytes": "Data set",
+    "checkpoint_bytes": "Checkpoint",
+    "rental_cost": "On demand",
+    "spot_cost": "Spot",
+    "reserved_cost": "Reserved",
+    "ownership_cost": "Owned",
+    "idle_cost": "Spares and idle time",
+    "experiments_cost": "Experiments",
 }
+_ENDINGS = ("_cost",)
+
+# Units that say nothing beside the quantity's name.
+_PURE = ("fraction", "count", "failures", "tokens", "parameters", "nodes")
 
 READING = (
     "P90: a 90 % chance of being at or below. 80 % HDI: the shortest interval that holds 80 %. "
@@ -36,40 +64,52 @@ _DRIVEN = ("cost", "training_time")
 
 def title_of(name: str) -> str:
     """What to call a quantity in a table."""
+    if name not in _TITLES:
+        for ending in _ENDINGS:
+            name = name.removesuffix(ending)
     return _TITLES.get(name, name.replace("_", " ").capitalize())
 
 
 def _rows(summary: Summary) -> Iterator[tuple[str, ...]]:
-    """The table's rows, one for each output."""
-    for name, one in summary.outputs.items():
-        yield _cells(name, one, known=not summary.scenario.drivers(name))
+    """The table's rows: a section's title alone where it has one, then one row for each output."""
+    for section in summary.scenario.plan.sections:
+        if section.title:
+            yield (section.title,)
+        for name in section.outputs:
+            yield _cells(name, summary.outputs[name], known=summary.scenario.certain(name))
 
 
 def _cells(name: str, one: OutputSummary, *, known: bool) -> tuple[str, ...]:
-    scale, unit = readable_scale(one.p50, one.unit)
-    shown = [digits(getattr(one, key) / scale, one.mcse[key] / scale) for key in ("p10", "p50", "p90")]
-    shown.append(digits(one.mean / scale, one.mcse["mean"] / scale) if resolved(one) else "?")
+    scale, unit = readable_scale(one.p50 if math.isfinite(one.p50) else one.p10, one.unit)
+    shown = [_number(getattr(one, key) / scale, one.mcse[key] / scale) for key in ("p10", "p50", "p90")]
+    shown.append(_number(one.mean / scale, one.mcse["mean"] / scale) if resolved(one) else "?")
     # The ends of a shortest interval move by about a percent from seed to seed, for a density is flat at its peak.
-    hdi = f"{digits(one.hdi.low / scale, 0, 2)} - {digits(one.hdi.high / scale, 0, 2)}"
-    return (_row_title(name, unit), *shown, hdi, "exact" if known else _error(one))
+    hdi = f"{_number(one.hdi.low / scale, 0, 2)} - {_number(one.hdi.high / scale, 0, 2)}"
+    return (_row_title(name, unit), *shown, "" if known else hdi, "exact" if known else _error(one))
+
+
+def _number(value: float, error: float, most: int = 4) -> str:
+    return "∞" if math.isinf(value) else digits(value, error, most)
 
 
 def resolved(one: OutputSummary) -> bool:
     """Whether the draws say what the mean is; where rare extremes decide it, it may not even exist."""
-    return one.mcse["mean"] <= _UNRESOLVED * abs(one.mean)
+    return math.isinf(one.mean) or one.mcse["mean"] <= _UNRESOLVED * abs(one.mean)
 
 
 def _row_title(name: str, unit: str) -> str:
     """The quantity and its unit, which is left out where the quantity is named after it."""
     title = title_of(name)
-    rest = unit.removesuffix(title.lower()).strip()
+    rest = unit.removesuffix("/accelerator").removesuffix(title.lower()).strip()
+    rest = "" if rest in _PURE else rest
     return f"{title} ({rest})" if rest else title
 
 
 def _error(one: OutputSummary) -> str:
     """The largest relative standard error among the row's quantiles and mean."""
     shown = [key for key in one.mcse if key != "mean" or resolved(one)]
-    largest = max((one.mcse[key] / abs(getattr(one, key)) for key in shown if getattr(one, key)), default=0.0)
+    values = {key: abs(getattr(one, key)) for key in shown}
+    largest = max((one.mcse[key] / value for key, value in values.items() if value and math.isfinite(value)), default=0)
     return f"{100 * largest:.1g} %" if largest >= 1e-5 else "<0.001 %"
 
 
@@ -90,6 +130,21 @@ def _limit_line(name: str, one: LimitSummary) -> tuple[str, str]:
     return f"{name.capitalize()} {one.value / scale:,.4g} {unit}", f"met with probability {chance}"
 
 
+def _fit_line(summary: Summary, one: LimitSummary) -> tuple[str, str]:
+    least = summary.outputs.get("minimum_accelerators")
+    if one.probability == 1:
+        statement = "fits"
+    elif one.probability == 0:
+        statement = "does not fit"
+    else:
+        statement = f"fits with probability {probability(one.probability, one.mcse, one.low, one.high)}"
+    if least is not None and math.isinf(least.p90):
+        statement += "; in this layout no number of accelerators makes it fit at P90"
+    elif least is not None:
+        statement += f"; at least {least.p90:,.0f} accelerators in this layout (P90)"
+    return "Memory", statement
+
+
 def _drivers_line(drivers: Sequence[Driver]) -> str:
     shown = [one for one in drivers if one.share >= _SMALL_SHARE]
     return ", ".join(
@@ -99,8 +154,14 @@ def _drivers_line(drivers: Sequence[Driver]) -> str:
 
 def findings(summary: Summary) -> Iterator[tuple[str, str]]:
     """What the summary says below its table, as pairs of a subject and a statement."""
+    if endless := summary.outputs["training_time"].endless if "training_time" in summary.outputs else 0.0:
+        yield (
+            "Never finishes",
+            f"in {digits(100 * endless, 0, 3)} % of the draws: a checkpoint takes longer to write than the cluster "
+            "runs between failures; means are of the other draws",
+        )
     for name, limit in summary.limits.items():
-        yield _limit_line(name, limit)
+        yield _fit_line(summary, limit) if name == "memory" else _limit_line(name, limit)
     for seen in summary.observed.values():
         scale, unit = readable_scale(seen.value, seen.unit)
         percentile = digits(seen.percentile, seen.mcse, 3)
@@ -114,9 +175,25 @@ def findings(summary: Summary) -> Iterator[tuple[str, str]]:
                 f"Mean of {title_of(name).lower()}",
                 "not resolved: rare extreme draws decide it, and it may not exist",
             )
+    for name in shown_choices(summary.scenario):
+        word = summary.scenario.choices[name]
+        yield name.replace("_", " ").capitalize().replace("Flop", "FLOP"), f"{word}: {CHOICES[name].options[word]}"
     for name in _DRIVEN:
         if line := _drivers_line(summary.drivers.get(name, ())):
             yield f"Drivers of {title_of(name).lower()}", line
+
+
+def shown_choices(scenario: Scenario) -> tuple[str, ...]:
+    """The choices that bear on what is reported."""
+    steps = scenario.plan.steps
+    made = {key for step in steps for key in step.when} & scenario.choices.keys()
+    if {"attended_tokens"} & {*scenario.inputs}:
+        made.add("attention_mask")
+    if scenario.choices.get("purchase", "on-demand") != "on-demand":
+        made.add("purchase")
+    if "weight_memory" in scenario.plan.outputs:
+        made |= {"optimizer"} & scenario.choices.keys()
+    return tuple(name for name in CHOICES if name in made)
 
 
 _HEADINGS = ("", "P10", "P50", "P90", "mean", "80 % HDI", "error")
@@ -134,7 +211,11 @@ def renderable(summary: Summary) -> Group:
     for heading in _HEADINGS:
         table.add_column(heading, justify="right" if heading else "left", no_wrap=bool(heading), overflow="fold")
     for cells in _rows(summary):
-        table.add_row(*cells)
+        if len(cells) == 1:
+            table.add_section()
+            table.add_row(Text(cells[0], style="bold"))
+        else:
+            table.add_row(*cells)
     lines = Table.grid(padding=(0, 2))
     lines.add_column(style="bold")
     lines.add_column()
@@ -158,6 +239,8 @@ def as_html(summary: Summary) -> str:
     """The summary as an HTML fragment for notebooks."""
 
     def row(cells: Sequence[str], tag: str) -> str:
+        if len(cells) == 1:
+            return f'<tr><th colspan="{len(_HEADINGS)}">{html.escape(cells[0])}</th></tr>'
         return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
     body = "".join(row(cells, "td") for cells in _rows(summary))

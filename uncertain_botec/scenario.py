@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from uncertain_botec.architecture import Network, Transformer
 from uncertain_botec.dependence import Dependence
 from uncertain_botec.distributions import Distribution
-from uncertain_botec.estimators import ESTIMATORS, Estimator
+from uncertain_botec.estimators import ESTIMATORS, Estimator, Plan
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,12 @@ class Scenario:
         title: for people.
         estimator: the name of the estimator that evaluates it.
         inputs: what the estimator's formulas take, by name.
+        choices: every choice that is made and can change the answer, such as the FLOP convention.
         dependence: how inputs move together, or None when all are independent.
         correlations: as stated, to be loaded again.
         limits: what a risk review tests, such as the budget.
         observed: published or measured outcomes, by output.
+        architecture: the model that was counted, for the table that explains the count.
         path: where it was loaded from, as the user named it.
         sha256: of the file's bytes.
         notes: what the reader should know about how the file was understood.
@@ -76,10 +79,12 @@ class Scenario:
     title: str
     estimator: str
     inputs: Mapping[str, Input]
+    choices: Mapping[str, str] = field(default_factory=dict)
     dependence: Dependence | None = None
     correlations: tuple[Mapping[str, Any], ...] = ()
     limits: Mapping[str, Marker] = field(default_factory=dict)
     observed: Mapping[str, Marker] = field(default_factory=dict)
+    architecture: Transformer | Network | None = field(default=None, compare=False)
     path: str = field(default="", compare=False)
     sha256: str = field(default="", compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
@@ -95,9 +100,18 @@ class Scenario:
         """The names of the inputs that are not known exactly."""
         return tuple(name for name, one in self.inputs.items() if not one.known)
 
+    @property
+    def plan(self) -> Plan:
+        """The formulas that run, and what is reported."""
+        return self.model.plan(self.inputs, self.choices)
+
+    def certain(self, output: str) -> bool:
+        """Whether an output is known exactly: computed from known inputs, without randomness of its own."""
+        return not self.drivers(output) and not self.plan.random(output)
+
     def drivers(self, output: str) -> tuple[str, ...]:
-        """The uncertain inputs that an output is computed from; none for an output that is known exactly."""
-        reaching = self.model.reaching(output, frozenset(self.inputs))
+        """The uncertain inputs that an output is computed from."""
+        reaching = self.plan.reaching(output)
         return tuple(name for name in self.uncertain if name in reaching)
 
     def _repr_html_(self) -> str:
@@ -114,11 +128,13 @@ def dump_scenario(scenario: Scenario) -> str:
     """The scenario as one self-contained prior file; loading it gives an equal scenario back."""
     import tomli_w
 
-    document: dict[str, Any] = {"title": scenario.title, "estimator": scenario.estimator}
+    document: dict[str, Any] = {"title": scenario.title, "estimator": scenario.estimator, **scenario.choices}
     document["inputs"] = {name: _plain(one.stated) for name, one in scenario.inputs.items()}
     tables = {"limits": scenario.limits, "observed": scenario.observed}
     document |= {
-        table: {n: _plain(m.stated) for n, m in markers.items()} for table, markers in tables.items() if markers
+        table: stated
+        for table, markers in tables.items()
+        if (stated := {name: _plain(one.stated) for name, one in markers.items() if one.stated is not None})
     }
     if scenario.correlations:
         document["correlations"] = [_plain(entry) for entry in scenario.correlations]

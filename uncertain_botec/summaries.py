@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from uncertain_botec.draws import Draws, Provenance
-from uncertain_botec.quantities import QUANTITIES
 from uncertain_botec.scenario import Marker, Scenario
 from uncertain_botec.units import to_display
+from uncertain_botec.vocabulary import QUANTITIES
 
 Floats = npt.NDArray[np.float64]
 
@@ -51,10 +51,11 @@ class OutputSummary:
     Attributes:
         unit: of every number here.
         p10, p50, p90: the value that the output is at or below with that probability in percent.
-        mean, sd: of all draws.
+        mean, sd: of the draws that are finite; infinite where none is.
         mcse: Monte Carlo standard errors of p10, p50, p90 and mean, from the spread over independent replicates. With R
             replicates, estimate +- t x mcse covers at 95 % with the Student t quantile of R - 1 degrees (2.13 for 16).
         hdi, eti: the highest-density (shortest) and the equal-tailed interval.
+        endless: the part of the draws that is infinite, because the run never finishes.
     """
 
     unit: str
@@ -66,6 +67,7 @@ class OutputSummary:
     mcse: Mapping[str, float]
     hdi: Interval
     eti: Interval
+    endless: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -134,17 +136,18 @@ class Summary:
     provenance: Provenance
 
     def to_dict(self) -> dict[str, Any]:
-        """The documented JSON form, schema `uncertain-botec/forecast/1`; numbers are unrounded."""
+        """The documented JSON form, schema `uncertain-botec/forecast/1`; numbers are unrounded, null is infinite."""
         made = self.provenance
         return {
             "schema": "uncertain-botec/forecast/1",
             "scenario": {"title": self.scenario.title, "path": self.scenario.path, "sha256": self.scenario.sha256},
             "estimator": self.scenario.estimator,
+            "choices": dict(self.scenario.choices),
             "draws": made.draws,
             "seed": made.seed,
             "sampler": made.sampler,
             "replicates": made.replicates,
-            "outputs": {name: asdict(one) for name, one in self.outputs.items()},
+            "outputs": {name: _without_infinity(asdict(one)) for name, one in self.outputs.items()},
             "limits": {name: asdict(one) for name, one in self.limits.items()},
             "observed": {name: asdict(one) for name, one in self.observed.items()},
             "drivers": {name: [asdict(one) for one in some] for name, some in self.drivers.items()},
@@ -181,7 +184,7 @@ def summarize(draws: Draws) -> Summary:
     scenario = draws.scenario
     return Summary(
         scenario=scenario,
-        outputs={name: _output(np.asarray(draws[name], np.float64), QUANTITIES[name].unit) for name in draws.outputs},
+        outputs={name: _output(draws, name) for name in draws.outputs},
         limits={
             name: _limit(draws, marker) for name, marker in scenario.limits.items() if marker.output in draws.values
         },
@@ -201,7 +204,11 @@ def quantiles(ordered: Floats, levels: list[float]) -> Floats:
     position = np.clip(size * np.asarray(levels) - 0.5, 0, size - 1)
     below = position.astype(np.int64)
     left, right = ordered[..., below], ordered[..., np.minimum(below + 1, size - 1)]
-    return np.asarray(left + (position - below) * (right - left))
+    part = position - below
+    with np.errstate(invalid="ignore"):
+        between = left + part * (right - left)
+    # Two infinite neighbours have no difference.
+    return np.where((left == right) | (part == 0), left, between)
 
 
 def standard_error(each: Floats, axis: int = -1) -> Any:
@@ -209,34 +216,89 @@ def standard_error(each: Floats, axis: int = -1) -> Any:
     replicates = each.shape[axis]
     if replicates < 2:
         return np.full(np.mean(each, axis=axis).shape, np.nan)
-    return np.std(each, axis=axis, ddof=1) / math.sqrt(replicates)
+    with np.errstate(invalid="ignore"):
+        error = np.std(each, axis=axis, ddof=1) / math.sqrt(replicates)
+    # Replicates that are all infinite agree; some that are and some that are not tell nothing.
+    agree = np.max(each, axis=axis) == np.min(each, axis=axis)
+    return np.where(agree, 0.0, np.where(np.isnan(error), np.inf, error))
 
 
-def _output(values: Floats, unit: str) -> OutputSummary:
-    from arviz_stats.base.array import array_stats
-
+def _output(draws: Draws, name: str) -> OutputSummary:
+    unit = QUANTITIES[name].unit
+    values = np.asarray(draws[name], np.float64)
+    if draws.scenario.certain(name):
+        value = float(values.flat[0])
+        interval = Interval(INTERVAL, value, value)
+        nothing = dict.fromkeys((*_LEVELS, "mean"), 0.0)
+        return OutputSummary(unit, value, value, value, value, 0.0, nothing, interval, interval, float(value == np.inf))
     levels = list(_LEVELS.values())
     # Sorted once for everything: pooled for the estimates, by replicate for their errors.
     rows = np.sort(values, axis=1)
     flat = np.sort(rows, axis=None)
     errors = standard_error(quantiles(rows, levels), axis=0)
-    # A constant has no density to speak of, and summing it would round: its mean and interval are the value itself.
-    constant = flat[0] == flat[-1]
-    hdi = (flat[0], flat[0]) if constant else array_stats.hdi(flat, prob=INTERVAL)
-    eti = array_stats.eti(flat, prob=INTERVAL, method="hazen")
-    mcse = dict(zip(_LEVELS, map(float, errors), strict=True)) | {"mean": float(standard_error(values.mean(axis=1)))}
+    mcse = dict(zip(_LEVELS, map(float, errors), strict=True)) | {"mean": float(standard_error(_means(rows)))}
     p10, p50, p90 = map(float, quantiles(flat, levels))
+    mean, sd = _moments(flat)
     return OutputSummary(
         unit,
         p10,
         p50,
         p90,
-        mean=float(flat[0] if constant else flat.mean()),
-        sd=0.0 if constant else float(flat.std()),
+        mean=mean,
+        sd=sd,
         mcse=mcse,
-        hdi=Interval(INTERVAL, float(hdi[0]), float(hdi[1])),
-        eti=Interval(INTERVAL, float(eti[0]), float(eti[1])),
+        hdi=_hdi(flat),
+        eti=_eti(flat),
+        endless=float(np.isposinf(flat).mean()),
     )
+
+
+def _means(rows: Floats) -> Floats:
+    """The mean of each row's finite values; infinite where there are none."""
+    if np.isfinite(rows[:, -1]).all():
+        return np.asarray(rows.mean(axis=1))
+    finite = np.isfinite(rows)
+    counts = finite.sum(axis=1)
+    sums = np.where(finite, rows, 0.0).sum(axis=1)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), math.inf)
+
+
+def _moments(flat: Floats) -> tuple[float, float]:
+    finite = flat[: np.searchsorted(flat, math.inf)]
+    if not finite.size:
+        return math.inf, math.inf
+    # A constant's sum would round: its mean is the value itself.
+    if finite[0] == finite[-1]:
+        return float(finite[0]), 0.0
+    return float(finite.mean()), float(finite.std())
+
+
+def _eti(flat: Floats) -> Interval:
+    from arviz_stats.base.array import array_stats
+
+    if np.isfinite(flat[-1]):
+        low, high = array_stats.eti(flat, prob=INTERVAL, method="hazen")
+    else:
+        low, high = quantiles(flat, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
+    return Interval(INTERVAL, float(low), float(high))
+
+
+def _hdi(flat: Floats) -> Interval:
+    from arviz_stats.base.array import array_stats
+
+    if flat[0] == flat[-1]:
+        return Interval(INTERVAL, float(flat[0]), float(flat[0]))
+    # Widths of intervals that reach into infinity are then merely huge.
+    huge = np.finfo(np.float64).max / 4
+    low, high = array_stats.hdi(np.minimum(flat, huge), prob=INTERVAL)
+    return Interval(INTERVAL, float(low), float(high) if high < huge else math.inf)
+
+
+def _without_infinity(node: Any) -> Any:
+    """JSON has no infinite numbers."""
+    if isinstance(node, Mapping):
+        return {key: _without_infinity(value) for key, value in node.items()}
+    return None if isinstance(node, float) and not math.isfinite(node) else node
 
 
 def _limit(draws: Draws, marker: Marker) -> LimitSummary:
@@ -244,7 +306,7 @@ def _limit(draws: Draws, marker: Marker) -> LimitSummary:
     probability = float(kept.mean())
     count = kept.size
     unit = QUANTITIES[marker.output].unit
-    if not draws.scenario.drivers(marker.output):
+    if draws.scenario.certain(marker.output):
         return LimitSummary(_shown(marker), unit, marker.output, probability, 0.0, probability, probability)
     few = min(int(np.count_nonzero(kept)), int(count - np.count_nonzero(kept)))
     if few:
@@ -291,8 +353,11 @@ def _drivers(draws: Draws) -> dict[str, tuple[Driver, ...]]:
         return np.asarray(centred / length if length else centred)
 
     inputs = {name: ranks(name) for name in draws.scenario.uncertain}
-    drivers = {}
+    drivers: dict[str, tuple[Driver, ...]] = {}
     for output in draws.outputs:
+        if draws.scenario.certain(output):
+            drivers[output] = ()
+            continue
         # An output that the scenario supplies is an input too; that it drives itself says nothing.
         ranked = ranks(output)
         moving = [name for name in draws.scenario.drivers(output) if name != output]

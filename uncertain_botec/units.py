@@ -1,6 +1,6 @@
 """One pint registry, and the two places where units change: text to base units at load, base units to text at print.
 
-Base units inside the program: FLOP, second, byte, joule, gram, USD, token, parameter, accelerator.
+Base units inside the program: FLOP, second, byte, joule, gram, USD, token, parameter, accelerator, node.
 """
 
 from __future__ import annotations
@@ -44,17 +44,20 @@ byte = [information] = B
 bit = 0.125 byte
 joule = [energy] = J
 watt = joule / second = W
+watt_hour = 3600 joule = Wh
 gram = [mass] = g
 tonne = 1000000 gram = t
 USD = [money] = usd = dollar
 token = [token] = tok
 parameter = [parameter] = param
 accelerator = [accelerator] = GPU = gpu = TPU = chip
+node = [node] = server
 FLOP = [flop] = flop
 FLOPS = FLOP / second
 fraction = []
 percent = 0.01 fraction = %
 count = []
+failure = [] = event = preemption
 """
 
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
@@ -103,7 +106,9 @@ def unit_of(text: str) -> tuple[float, tuple[tuple[str, float], ...]]:
     if not re.fullmatch(r"[\w µ*/^().-]*", joined) or len(text) > _MAX_TEXT:
         raise UnitError(f"{text[:40]!r} is not a unit")
     try:
-        parsed = registry().parse_units(joined.strip() or "count")
+        joined = joined.strip()
+        # "-0.1 / year" leaves "/ year".
+        parsed = registry().parse_units(f"1{joined}" if joined.startswith("/") else joined or "count")
         quantity = registry().Quantity(1.0, parsed).to_base_units()
     except pint.UndefinedUnitError as error:
         word = str(error.args[0])
@@ -159,13 +164,13 @@ def parse_quantity(text: str, unit: str) -> float:
 
 
 # What is counted may be stated as a plain number: the name of the input says what is counted.
-_COUNTS = frozenset({"[token]", "[parameter]", "[accelerator]"})
+_COUNTS = frozenset({"[token]", "[parameter]", "[accelerator]", "[node]"})
 
 
 def is_count(unit: str) -> bool:
     """Whether a plain number states this quantity unmistakably: a fraction, or a count of things."""
     _, dimension = unit_of(unit)
-    return all(name in _COUNTS and power == 1.0 for name, power in dimension)
+    return all(name in _COUNTS for name, _ in dimension)
 
 
 def _without_accelerator(dimension: tuple[tuple[str, float], ...]) -> tuple[tuple[str, float], ...] | None:

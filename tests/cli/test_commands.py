@@ -34,11 +34,11 @@ def table(**properties: Any) -> dict[str, Any]:
 INTERVAL = table(prob={"const": 0.8}, low=NUMBER, high=NUMBER)
 
 
-def output(unit: str) -> dict[str, Any]:
+def output(unit: str = "") -> dict[str, Any]:
     """The JSON Schema of one output."""
     mcse = table(p10=NUMBER, p50=NUMBER, p90=NUMBER, mean=NUMBER)
-    numbers = dict.fromkeys(("p10", "p50", "p90", "mean", "sd"), NUMBER)
-    return table(unit={"const": unit}, **numbers, mcse=mcse, hdi=INTERVAL, eti=INTERVAL)
+    numbers = dict.fromkeys(("p10", "p50", "p90", "mean", "sd", "endless"), NUMBER)
+    return table(unit={"const": unit} if unit else TEXT, **numbers, mcse=mcse, hdi=INTERVAL, eti=INTERVAL)
 
 
 DRIVERS = {"type": "array", "items": table(input=TEXT, rank_correlation=NUMBER, share=NUMBER)}
@@ -49,18 +49,21 @@ UNITS = {
     "cost": "USD",
 }
 LIMIT = table(value=NUMBER, unit=TEXT, output=TEXT, probability=NUMBER, mcse=NUMBER, low=NUMBER, high=NUMBER)
+OBSERVED = table(value=NUMBER, unit=TEXT, percentile=NUMBER, mcse=NUMBER)
 FORECAST = table(
     schema={"const": "uncertain-botec/forecast/1"},
     scenario=table(title=TEXT, path=TEXT, sha256={"type": "string", "pattern": "^[0-9a-f]{64}$"}),
     estimator={"const": "training"},
+    choices={"type": "object", "additionalProperties": TEXT},
     draws={"const": 1024},
     seed={"const": 3},
     sampler={"const": "lattice"},
     replicates={"const": 16},
-    outputs=table(**{name: output(unit) for name, unit in UNITS.items()}),
+    # A run that states more reports more, each output in the same form.
+    outputs=table(**{name: output(unit) for name, unit in UNITS.items()}) | {"additionalProperties": output()},
     limits=table(budget=LIMIT, deadline=LIMIT),
-    observed=table(accelerator_hours=table(value=NUMBER, unit=TEXT, percentile=NUMBER, mcse=NUMBER)),
-    drivers=table(**dict.fromkeys(UNITS, DRIVERS)),
+    observed=table(accelerator_hours=OBSERVED) | {"additionalProperties": OBSERVED},
+    drivers=table(**dict.fromkeys(UNITS, DRIVERS)) | {"additionalProperties": DRIVERS},
     notes={"type": "array", "items": TEXT},
     warnings={"type": "array", "items": TEXT},
     provenance=table(
@@ -174,9 +177,9 @@ def test_explain(botec: Botec) -> None:
     assert max(map(len, result.out.splitlines())) <= 100
     document = json.loads(botec("explain", "llama-2-70b", "--json").out)
     assert document["schema"] == "uncertain-botec/explain/1"
-    assert [step["output"]["name"] for step in document["steps"]] == list(
-        dict.fromkeys(("training_flop", "training_time", "accelerator_hours", "cost"))
-    )
+    names = [step["output"]["name"] for step in document["steps"]]
+    expected = ["training_flop", "stepping_time", "training_time", "accelerator_hours", "rental_cost", "cost"]
+    assert [name for name in names if name in expected] == expected
     first = document["steps"][0]
     values = {term["name"]: term["value"] for term in first["inputs"]}
     assert first["output"]["value"] == pytest.approx(6 * values["parameters"] * values["tokens"])

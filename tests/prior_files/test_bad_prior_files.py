@@ -253,9 +253,9 @@ def test_unknown_estimator(write: Write, refused: Callable[..., str]) -> None:
 
 def test_accelerator_without_that_peak_or_price(write: Write, refused: Callable[..., str]) -> None:
     """A precision the accelerator lacks and a price list that lacks the accelerator are two faults."""
-    head = 'precision = "fp4"\ninclude = ["accelerators/t4", "prices/spot-2026"]'
+    head = 'precision = "fp4"\npurchase = "spot"\ninclude = ["accelerators/mi250x", "prices/spot-2026"]'
     said = refused(write(head, peak_flop_per_s=None, price_per_accelerator_hour=None))
-    assert "t4 has no peak for this precision" in said
+    assert "mi250x has no peak for this precision" in said
     assert "fp16" in said
     assert "no price for this accelerator" in said
 
@@ -388,7 +388,7 @@ SETTINGS = [
     ("=", "$", "a path and a value"),
     ("inputs.=3", "$", "a path and a value"),
     ("input.mfu=3", "$.input.mfu", "did you mean `inputs`"),
-    ("include=['x']", "$.include", "one of title"),
+    ("include=['x']", "$.include", "title, estimator"),
     ("inputs.tokn=3", "$.inputs.tokn", "did you mean `tokens`"),
     ("inputs.accelerators.p50=3", "$.inputs.accelerators.p50", "is not a table"),
     ("inputs.mfu=[0.3", "$.inputs.mfu", "not TOML"),

@@ -170,7 +170,7 @@ def test_supplied_outputs_skip_their_formulas(write: Write) -> None:
     explanation = explain(scenario)
     assert "training_flop" not in [step.output.name for step in explanation.steps]
     assert explanation.skipped == ("training_flop",)
-    time = next(step for step in explanation.steps if step.output.name == "training_time")
+    time = next(step for step in explanation.steps if step.output.name == "stepping_time")
     assert next(term.value for term in time.inputs if term.name == "training_flop") == 1e22
 
 

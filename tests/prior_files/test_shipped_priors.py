@@ -11,10 +11,11 @@ import jsonschema
 import pytest
 
 from uncertain_botec import dump_scenario, load_scenario
+from uncertain_botec.choices import CHOICES
 from uncertain_botec.library import PRIORS, SCHEMA_FILE, shipped
-from uncertain_botec.prior_files.schema import check_document, json_schema
-from uncertain_botec.quantities import QUANTITIES
+from uncertain_botec.prior_files.schema import PRICES, check_document, json_schema
 from uncertain_botec.units import parse_quantity
+from uncertain_botec.vocabulary import QUANTITIES
 
 if TYPE_CHECKING:
     pass
@@ -34,8 +35,10 @@ def test_run_loads_and_names_its_sources(name: str) -> None:
     scenario = load_scenario(name)
     assert scenario.warnings == ()
     for one in scenario.inputs.values():
-        assert one.about("source"), one.name
-        assert one.about("as_of"), one.name
+        source = one.about("source")
+        assert source, one.name
+        # What a choice of the file states has no date.
+        assert one.about("as_of") or any(source.startswith(f"{choice} = ") for choice in CHOICES), one.name
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -62,20 +65,26 @@ def test_accelerator(name: str) -> None:
         assert key not in table or parse_quantity(table[key], unit) > 0
 
 
+# The purchase that needs a table of prices.
+PURCHASES = {"prices": "on-demand", "spot_prices": "spot", "reserved_prices": "reserved"}
+
+
 @pytest.mark.parametrize("market", shipped("prices"))
 def test_prices(market: str, tmp_path: Path) -> None:
     """Every price is of a shipped accelerator, has a source and a date, and forecasts a run."""
-    prices = tomllib.loads((PRIORS / "prices" / f"{market}.toml").read_text("utf-8"))["prices"]
+    document = tomllib.loads((PRIORS / "prices" / f"{market}.toml").read_text("utf-8"))
     run = tmp_path / "run.toml"
-    for accelerator, price in prices.items():
-        assert accelerator in shipped("accelerators")
-        assert price["source"]
-        assert price["as_of"]
-        run.write_text(
-            f'title = "A"\nestimator = "training"\ninclude = ["accelerators/{accelerator}", "prices/{market}"]\n'
-            "[inputs]\nparameters = 7e9\ntokens = 1e12\naccelerators = 8\nmfu = 0.4\nfailure_overhead = 0.1\n"
-        )
-        assert load_scenario(run).inputs["price_per_accelerator_hour"].stated == price
+    for table, name in PRICES.items():
+        for accelerator, price in document.get(table, {}).items():
+            assert accelerator in shipped("accelerators")
+            assert price["source"]
+            assert price["as_of"]
+            run.write_text(
+                f'title = "A"\nestimator = "training"\npurchase = "{PURCHASES[table]}"\n'
+                f'include = ["accelerators/{accelerator}", "prices/{market}"]\n'
+                "[inputs]\nparameters = 7e9\ntokens = 1e12\naccelerators = 8\nmfu = 0.4\nfailure_overhead = 0.1\n"
+            )
+            assert load_scenario(run).inputs[name].stated == price
 
 
 def test_template_loads() -> None:

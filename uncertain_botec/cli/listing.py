@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from uncertain_botec.library import PRIORS, shipped
+from uncertain_botec.library import PARTS, PRIORS, shipped
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,6 +20,7 @@ class Kind(StrEnum):
     RUNS = "runs"
     ACCELERATORS = "accelerators"
     PRICES = "prices"
+    PARTS = "parts"
     FAMILIES = "families"
     ESTIMATORS = "estimators"
 
@@ -80,8 +81,19 @@ def _prices() -> Listing:
     rows = []
     for name in shipped("prices"):
         table = _read("prices", name)
-        rows.append((f"prices/{name}", str(table["title"]), ", ".join(sorted(table["prices"]))))
-    return Listing(("include", "title", "accelerators"), tuple(rows))
+        priced = sorted({key for kind in ("prices", "spot_prices", "reserved_prices") for key in table.get(kind, {})})
+        rows.append((f"prices/{name}", str(table["title"]), ", ".join(priced or table.get("inputs", {}))))
+    return Listing(("include", "title", "states"), tuple(rows))
+
+
+def _parts() -> Listing:
+    rows = []
+    for kind in PARTS:
+        if kind not in ("accelerators", "prices"):
+            for name in shipped(kind):
+                table = _read(kind, name)
+                rows.append((f"{kind}/{name}", str(table["title"]), ", ".join(table.get("inputs", {}))))
+    return Listing(("include", "title", "states"), tuple(rows), stacked=("states",))
 
 
 def _families() -> Listing:
@@ -92,10 +104,13 @@ def _families() -> Listing:
 
 
 def _estimators() -> Listing:
+    from uncertain_botec.choices import resolved, stated_by
     from uncertain_botec.estimators import ESTIMATORS
 
+    choices = resolved({})
+    stated = {name for choice, word in choices.items() for name in stated_by(choice, word)}
     rows = [
-        (one.name, one.summary, ", ".join(one.needs(frozenset())), ", ".join(one.outputs))
+        (one.name, one.summary, ", ".join(one.plan(stated, choices).missing), ", ".join(one.required))
         for one in ESTIMATORS.values()
     ]
     return Listing(("estimator", "answers", "inputs", "outputs"), tuple(rows), stacked=("inputs", "outputs"))
@@ -105,6 +120,7 @@ _LISTINGS: Mapping[Kind, Callable[[], Listing]] = {
     Kind.RUNS: _runs,
     Kind.ACCELERATORS: _accelerators,
     Kind.PRICES: _prices,
+    Kind.PARTS: _parts,
     Kind.FAMILIES: _families,
     Kind.ESTIMATORS: _estimators,
 }

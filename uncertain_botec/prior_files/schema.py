@@ -13,13 +13,22 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import ErrorDetails
 
 from uncertain_botec import library
+from uncertain_botec.architecture import NetworkTable, TransformerTable
+from uncertain_botec.choices import CHOICES
 from uncertain_botec.distributions import FAMILIES, Family
 from uncertain_botec.errors import Fault
 from uncertain_botec.estimators import ESTIMATORS
-from uncertain_botec.quantities import LIMITS, QUANTITIES
+from uncertain_botec.vocabulary import LIMITS, QUANTITIES
 
 OBSERVABLE = tuple(dict.fromkeys(output for estimator in ESTIMATORS.values() for output in estimator.outputs))
 """What can have been observed: the outputs of the estimators."""
+
+PRICES = {
+    "prices": "price_per_accelerator_hour",
+    "spot_prices": "spot_price_per_accelerator_hour",
+    "reserved_prices": "reserved_price_per_accelerator_hour",
+}
+"""Tables of prices by accelerator, and the input that each states."""
 
 Stated = int | float | str
 """A number, or a text with a number and a unit."""
@@ -77,7 +86,14 @@ class Correlation(Sourced):
     repair: bool = Field(False, description="take the nearest correlation matrix when the stated one cannot be")
 
 
-class PriorFile(Table):
+_CHOSEN: dict[str, Any] = {
+    name: (Literal[tuple(choice.options)] | None, Field(None, description=choice.meaning))
+    for name, choice in CHOICES.items()
+}
+_Choices: Any = create_model("_Choices", __base__=Table, **_CHOSEN)
+
+
+class PriorFile(_Choices):  # type: ignore[misc] # its choices are made from their table
     """A prior file: what one believes about a run, and what is asked of it."""
 
     title: str | None = None
@@ -85,9 +101,14 @@ class PriorFile(Table):
     include: list[str] = Field([], description="prior files that come before this one; later files win")
     precision: Precision | None = Field(None, description="which dense peak of the accelerator counts")
     accelerator: Accelerator | None = None
-    prices: dict[str, Any] = Field({}, description="USD per accelerator-hour, by accelerator")
+    architecture: dict[str, Any] | str | None = Field(
+        None, description="the model's sizes, or the path of a Hugging Face config.json"
+    )
+    prices: dict[str, Any] = Field({}, description="on-demand USD per accelerator-hour, by accelerator")
+    spot_prices: dict[str, Any] = Field({}, description="spot USD per accelerator-hour, by accelerator")
+    reserved_prices: dict[str, Any] = Field({}, description="committed USD per accelerator-hour, by accelerator")
     inputs: dict[str, Any] = Field({}, description="what the formulas take: a value, or a distribution")
-    correlations: list[Correlation] = []
+    correlations: list[Correlation] = Field([], description="how inputs move together")
     limits: dict[str, Stated | Known] = Field({}, description="what a risk review tests")
     observed: dict[str, Stated | Known] = Field({}, description="published or measured outcomes")
 
@@ -118,7 +139,7 @@ def check_document(content: Mapping[str, Any], where: str) -> tuple[PriorFile, l
         wrong = {detail["loc"][0] for detail in error.errors()}
         parsed = PriorFile.model_validate({key: value for key, value in content.items() if key not in wrong})
         faults += [_fault(detail, where, "$", PriorFile.model_fields) for detail in _one_per_place(error.errors())]
-    for table, known in (("inputs", QUANTITIES), ("prices", None)):
+    for table, known in (("inputs", QUANTITIES), *((table, None) for table in PRICES)):
         entries = content.get(table)
         for name, spec in (entries if isinstance(entries, dict) else {}).items():
             if known is not None and name not in known:
@@ -183,7 +204,7 @@ def _one_per_place(errors: list[ErrorDetails]) -> list[ErrorDetails]:
     """A union reports one error for each of its members; the user made one mistake, and the deepest place names it."""
     places: dict[tuple[int | str, ...], ErrorDetails] = {}
     for detail in errors:
-        members = {"int", "float", "str", "list[list[float]]", "Known", "[key]"}
+        members = {"int", "float", "str", "list[list[float]]", "dict[str,any]", "Known", "[key]"}
         place = tuple(part for part in detail["loc"] if part not in members)
         places.setdefault(place, {**detail, "loc": place})
     return [detail for place, detail in places.items() if not any(_inside(other, place) for other in places)]
@@ -255,7 +276,7 @@ def _toml(value: Any) -> str:
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a prior file, with one definition per family, for editors that complete and check TOML."""
-    schema = PriorFile.model_json_schema()
+    schema: dict[str, Any] = PriorFile.model_json_schema()
     definitions = schema["$defs"]
     references = []
     for name, family in FAMILIES.items():
@@ -272,7 +293,11 @@ def json_schema() -> dict[str, Any]:
     }
     properties = _without_null(schema["properties"])
     properties["inputs"] |= {"properties": inputs, "additionalProperties": False}
-    properties["prices"] |= {"additionalProperties": {"$ref": "#/$defs/input"}}
+    for table in PRICES:
+        properties[table] |= {"additionalProperties": {"$ref": "#/$defs/input"}}
+    models: dict[str, type[BaseModel]] = {"network": NetworkTable, "transformer": TransformerTable}
+    definitions |= {name: _without_null(model.model_json_schema()) for name, model in models.items()}
+    properties["architecture"]["anyOf"] = [{"type": "string"}, *({"$ref": f"#/$defs/{name}"} for name in models)]
     properties["limits"] |= {"propertyNames": {"enum": list(LIMITS)}}
     properties["observed"] |= {"propertyNames": {"enum": list(OBSERVABLE)}}
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "uncertain_botec prior file"}

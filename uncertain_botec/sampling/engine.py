@@ -17,10 +17,11 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from uncertain_botec.distributions import PYTREE_CLASSES, Level
 from uncertain_botec.draws import Draws, Provenance
 from uncertain_botec.errors import SamplingError, UsageError
-from uncertain_botec.estimators import ESTIMATORS, evaluate
-from uncertain_botec.quantities import COLUMNS, QUANTITIES
+from uncertain_botec.estimators import Plan, evaluate
+from uncertain_botec.sampling.luck import KernelLuck, luck_key
 from uncertain_botec.sampling.points import Stream, point_set, uniforms
 from uncertain_botec.scenario import Scenario
+from uncertain_botec.vocabulary import COLUMNS, QUANTITIES
 
 DEFAULT_DRAWS = 1 << 20
 
@@ -73,7 +74,8 @@ def sample(
     points = point_set(sampler, draws, seed)
     dtype = np.dtype(precision)
     shape = (points.replicates, points.size)
-    drawn = _drawn(scenario)
+    plan = scenario.plan
+    drawn = (*scenario.uncertain, *(name for name in plan.outputs if not scenario.certain(name)))
     _check_memory(len(drawn) * points.draws * dtype.itemsize)
     values = {name: np.empty(shape, dtype) for name in drawn}
 
@@ -93,9 +95,11 @@ def sample(
                 results = _kernel(
                     streams,
                     *beliefs,
+                    luck_key(seed, replicate),
                     np.uint32(start),
                     count=stop - start,
-                    estimator=scenario.estimator,
+                    plan=plan,
+                    kept=drawn,
                     correlated=scenario.dependence.names if scenario.dependence else (),
                     dtype=dtype,
                     sharding=sharding if stop - start == count else None,
@@ -104,7 +108,8 @@ def sample(
                     values[name][replicate, start:stop] = array
                 if progress is not None:
                     progress(stop - start)
-    _check_possible(values, scenario)
+    certain = _certain(plan, known)
+    _check_possible(certain | values, scenario)
     finished = time.perf_counter()
     provenance = Provenance(
         sampler=sampler,
@@ -116,20 +121,22 @@ def sample(
         versions={name: importlib.metadata.version(name) for name in _DECISIVE},
         seconds={"prepare": ready - started, "draw": finished - ready},
     )
-    constants = {name: np.broadcast_to(np.asarray(value, dtype), shape) for name, value in known.items()}
+    constants = {name: np.broadcast_to(value, shape) for name, value in certain.items()}
     return Draws(scenario, constants | values, provenance)
 
 
-@partial(jax.jit, static_argnames=("count", "estimator", "correlated", "dtype", "sharding"))
+@partial(jax.jit, static_argnames=("count", "plan", "kept", "correlated", "dtype", "sharding"))
 def _kernel(
     streams: Mapping[str, Stream],
     forms: Mapping[str, Any],
     known: Mapping[str, jax.Array],
     factor: jax.Array,
+    key: jax.Array,
     start: jax.Array,
     *,
     count: int,
-    estimator: str,
+    plan: Plan,
+    kept: tuple[str, ...],
     correlated: tuple[str, ...],
     dtype: Any,
     sharding: NamedSharding | None,
@@ -145,8 +152,8 @@ def _kernel(
     levels = {name: _level(uniforms(stream, index, dtype)) for name, stream in streams.items()}
     levels |= _correlate(levels, correlated, factor)
     inputs = {name: form.quantile(levels[name]) for name, form in forms.items()}
-    results = evaluate(ESTIMATORS[estimator], {**known, **inputs})
-    return {name: array for name, array in results.items() if name not in known}
+    results = evaluate(plan, {**known, **inputs}, KernelLuck(key, index, dtype))
+    return {name: results[name] for name in kept}
 
 
 def _level(u: jax.Array) -> Level:
@@ -164,10 +171,15 @@ def _correlate(levels: Mapping[str, Level], names: tuple[str, ...], factor: jax.
     return {name: Level(jax.scipy.special.ndtr(z), z) for name, z in mixed.items()}
 
 
-def _drawn(scenario: Scenario) -> tuple[str, ...]:
-    """The names that get an array of their own: uncertain inputs and computed outputs."""
-    steps = scenario.model.steps(frozenset(scenario.inputs))
-    return (*scenario.uncertain, *(step.name for step in steps))
+def _certain(plan: Plan, known: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The inputs that are known and what is computed from them alone, in float64 whatever the kernel's precision."""
+    there = {*plan.inputs, *(step.name for step in plan.steps)}
+    values: dict[str, Any] = {name: np.float64(value) for name, value in known.items()}
+    for step in plan.steps:
+        taken = [name for name in step.inputs if name in there]
+        if not step.random and all(name in values for name in taken):
+            values[step.name] = step(**{name: values[name] for name in taken})
+    return {name: np.asarray(values[name]) for name in values if name in {*known, *plan.outputs}}
 
 
 def _check_memory(needed: int) -> None:
@@ -207,15 +219,17 @@ def _cores(devices: list[jax.Device]) -> str:
 
 
 def _check_possible(values: Mapping[str, np.ndarray], scenario: Scenario) -> None:
-    """Refuse draws that are not finite, and zeros where none can be: something over- or underflowed on the way."""
-    for name, array in values.items():
-        impossible = ~np.isfinite(array)
-        if QUANTITIES[name].open in ("low", "both"):
-            impossible |= array <= QUANTITIES[name].low
+    """Refuse draws that cannot exist: undefined, infinite without reason, or below what the quantity can be."""
+    computed = [step.name for step in scenario.plan.steps if step.name in values]
+    for name in dict.fromkeys((*scenario.inputs, *computed)):
+        array, quantity = values[name], QUANTITIES[name]
+        impossible = np.isnan(array) if scenario.plan.endless(name) else ~np.isfinite(array)
+        impossible |= array <= quantity.low if quantity.open in ("low", "both") else array < quantity.low
         if bad := int(np.count_nonzero(impossible)):
             kind = "input" if name in scenario.inputs else "output"
             raise SamplingError(
-                f"{scenario.path}: {kind} {name} is infinite, zero or undefined in {bad:,} of {array.size:,} draws; "
-                "an input is too large or too small for the arithmetic, or its tail reaches zero: "
+                f"{scenario.path}: {kind} {name} is infinite, undefined or not {quantity.limits} in {bad:,} of "
+                f"{array.size:,} draws; "
+                "an input is too large or too small for the arithmetic, or its tail reaches what cannot be: "
                 "bound it with truncate, or use --precision float64"
             )

@@ -99,7 +99,7 @@ def _threefry(key: jax.Array, index: jax.Array) -> tuple[jax.Array, jax.Array]:
 class MonteCarloStream(NamedTuple):
     """A stream of independent points: the two words of a Threefry key."""
 
-    key: Words
+    key: Words | jax.Array
 
     def at(self, index: jax.Array, dtype: DTypeLike) -> jax.Array:
         """The key folded with the index gives 64 bits; 52 of them plus one half make a float64."""
@@ -154,6 +154,12 @@ class PointSet:
             directions = direction_numbers(column) if known else random_direction_numbers(words[KEYS:])
             return SobolStream(reverse_bits(directions[:level]), words[:KEYS])
         return MonteCarloStream(words[:2])
+
+
+def luck_stream(seed: int, replicate: int) -> MonteCarloStream:
+    """The stream of one replicate's luck, which no input's name leads to."""
+    seeds = np.random.SeedSequence(seed, spawn_key=(replicate,))
+    return MonteCarloStream(np.asarray(seeds.generate_state(2), dtype=np.uint32))
 
 
 def point_set(sampler: str, draws: int, seed: int, replicates: int = 16) -> PointSet:

@@ -1,0 +1,134 @@
+"""How much money for rented accelerators: on demand, on spot, and under a commitment."""
+
+from __future__ import annotations
+
+from uncertain_botec.formulas.base import Array, formula, namespace, priced
+
+
+@formula(
+    equation="exp(price_trend * time_to_start + price_shock * sqrt(time_to_start)) - 1",
+    source="geometric random walk with drift",
+    trigger=("time_to_start",),
+)
+def price_rise(price_trend: Array, price_shock: Array, time_to_start: Array) -> Array:
+    """Relative change of accelerator prices until the start of the run, ρ = e^(μ h + σ sqrt(h)) - 1.
+
+    Args:
+        price_trend: μ, expected log change by time.
+        price_shock: σ, log change beyond the trend by square root of time; centred on zero.
+        time_to_start: h, from the date of the prices.
+
+    Returns:
+        A fraction above -1.
+
+    Example: a trend of -0.10 per year and no shock: -9.5 % after one year.
+    """
+    xp = namespace(price_trend, price_shock, time_to_start)
+    return xp.expm1(price_trend * time_to_start + price_shock * xp.sqrt(time_to_start))
+
+
+@formula(
+    equation="1 - spot_share - reserved_share - owned_share",
+    source="definition",
+    when={"purchase": ("mixed",)},
+)
+def on_demand_share(spot_share: Array = 0, reserved_share: Array = 0, owned_share: Array = 0) -> Array:
+    """Part of the accelerators that is rented on demand: what the other parts leave.
+
+    Args:
+        spot_share: on spot.
+        reserved_share: under a commitment.
+        owned_share: owned.
+
+    Returns:
+        A fraction; exactly zero where the rest is rounding, below zero where the parts exceed one, which sampling
+        refuses.
+
+    Example: 60 % on spot and 30 % reserved leave 10 %.
+    """
+    rest = 1 - spot_share - reserved_share - owned_share
+    return namespace(rest).where(abs(rest) < _ROUNDING, 0, rest)
+
+
+@formula(
+    equation="accelerator_hours * on_demand_share * price_per_accelerator_hour * (1 + price_rise)",
+    source="definition",
+    trigger=("on_demand_share",),
+)
+def rental_cost(
+    accelerator_hours: Array, on_demand_share: Array, price_per_accelerator_hour: Array, price_rise: Array = 0
+) -> Array:
+    """Cost of the accelerators rented on demand, c = h x p (1 + ρ).
+
+    Args:
+        accelerator_hours: h in accelerator-seconds.
+        on_demand_share: x, the part that is rented on demand.
+        price_per_accelerator_hour: p in USD per accelerator-second.
+        price_rise: ρ, until the start of the run.
+
+    Returns:
+        c in USD.
+
+    Example: 2.788e6 accelerator-hours at 2 USD per hour cost 5.576e6 USD (DeepSeek-V3, arXiv 2412.19437, table 1).
+    """
+    return priced(accelerator_hours, on_demand_share * price_per_accelerator_hour) * (1 + price_rise)
+
+
+@formula(
+    equation="accelerator_hours * spot_share * spot_price_per_accelerator_hour * (1 + price_rise)",
+    source="definition",
+    trigger=("spot_share",),
+)
+def spot_cost(
+    accelerator_hours: Array, spot_share: Array, spot_price_per_accelerator_hour: Array, price_rise: Array = 0
+) -> Array:
+    """Cost of the accelerators on spot, c = h x p (1 + ρ).
+
+    Args:
+        accelerator_hours: h in accelerator-seconds; what preemptions lose is in it through `preemption_rate`.
+        spot_share: x, the part that is on spot.
+        spot_price_per_accelerator_hour: p in USD per accelerator-second.
+        price_rise: ρ, until the start of the run.
+
+    Returns:
+        c in USD.
+
+    Example: 1e6 accelerator-hours, half of them on spot at 1.50 USD per hour: 0.75e6 USD.
+    """
+    return priced(accelerator_hours, spot_share * spot_price_per_accelerator_hour) * (1 + price_rise)
+
+
+@formula(
+    equation=(
+        "accelerators * reserved_share * maximum(training_time, commitment) * reserved_price_per_accelerator_hour"
+        " * (1 + price_rise)"
+    ),
+    source="definition",
+    trigger=("reserved_share",),
+)
+def reserved_cost(
+    accelerators: Array,
+    reserved_share: Array,
+    training_time: Array,
+    reserved_price_per_accelerator_hour: Array,
+    commitment: Array = 0,
+    price_rise: Array = 0,
+) -> Array:
+    """Cost of the accelerators under a commitment, which is paid in full: c = n x max(t, t_c) p (1 + ρ).
+
+    Args:
+        accelerators: n.
+        reserved_share: x, the part that is reserved.
+        training_time: t in seconds.
+        reserved_price_per_accelerator_hour: p in USD per accelerator-second.
+        commitment: t_c, its length.
+        price_rise: ρ, until the start of the run.
+
+    Returns:
+        c in USD.
+
+    Example: 1,000 accelerators reserved for a year at 2 USD per hour for a run of 45 days: 17.5e6 USD.
+    """
+    xp = namespace(training_time, commitment)
+    price = reserved_share * reserved_price_per_accelerator_hour
+    return priced(accelerators * xp.maximum(training_time, commitment), price) * (1 + price_rise)
