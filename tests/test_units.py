@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uncertain_botec.vocabulary import QUANTITIES
 from uncertain_botec.units import UnitError, digits, parse_quantity, readable_scale, to_base, to_display, unit_of
+from uncertain_botec.vocabulary import QUANTITIES
 
 
 @pytest.mark.parametrize(

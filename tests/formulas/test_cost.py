@@ -41,7 +41,7 @@ ORDER = (
     LINES[3],
     cost.compute_cost,
 )
-BILL = (*ORDER, *LINES[4:], cost.cost)
+BILL = (*ORDER, cost.compute_cost, *LINES[4:], cost.cost)
 
 INPUTS = {
     "accelerators": 1024.0,

@@ -6,9 +6,6 @@ from uncertain_botec.formulas.base import Array, formula, namespace, priced
 
 _EPOCH = "Cottier et al. 2024, arXiv 2405.21015, section 2 and appendix A"
 
-# Shares that people state add up to one but for rounding; a rest within it is nothing, also of an infinite amount.
-_ROUNDING = 1e-6
-
 
 @formula(equation="rental_cost + spot_cost + reserved_cost + ownership_cost", source="definition")
 def compute_cost(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from uncertain_botec.formulas.base import Array, formula, namespace, priced
 
+# Shares that people state add up to one but for rounding; a rest within it is nothing, also of an infinite amount.
+_ROUNDING = 1e-6
+
 
 @formula(
     equation="exp(price_trend * time_to_start + price_shock * sqrt(time_to_start)) - 1",
