@@ -250,7 +250,6 @@ _TRAINING = (
     reliability.spare_accelerators,
     reliability.nodes_in_repair,
     reliability.spare_wait,
-    reliability.outage_time,
     reliability.working_time,
     reliability.expected_running_time,
     reliability.simulated_running_time,

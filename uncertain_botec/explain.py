@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from uncertain_botec.architecture import Component, Transformer
 from uncertain_botec.distributions import level_of_u
 from uncertain_botec.estimators import Plan
 from uncertain_botec.formulas.base import Formula
@@ -50,9 +51,19 @@ class Step:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A scenario's reasoning: the steps in order, and the formulas skipped because the scenario states their output."""
+    """A scenario's reasoning.
+
+    Attributes:
+        title: the scenario's.
+        choices: by which conventions it is counted.
+        components: what its architecture is made of, if it states one; the parameters add up to the model's.
+        steps: the formulas in order.
+        skipped: what formulas would give, were it not stated.
+    """
 
     title: str
+    choices: Mapping[str, str]
+    components: tuple[Component, ...]
     steps: tuple[Step, ...]
     skipped: tuple[str, ...]
 
@@ -85,7 +96,9 @@ def explain(scenario: Scenario) -> Explanation:
         else:
             inputs = [same.get(name, name) for name in formula.inputs if name in values]
             steps.append(_step(formula, equation, dict.fromkeys(inputs), values, scenario))
-    return Explanation(scenario.title, tuple(steps), _skipped(scenario, plan))
+    model = scenario.architecture
+    components = model.components() if isinstance(model, Transformer) else ()
+    return Explanation(scenario.title, scenario.choices_in_force, components, tuple(steps), _skipped(scenario, plan))
 
 
 def _narrowed(equation: str, absent: Sequence[str]) -> str:

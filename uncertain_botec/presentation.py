@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from uncertain_botec.choices import CHOICES
-from uncertain_botec.scenario import Scenario
 from uncertain_botec.summaries import Driver, LimitSummary, OutputSummary, Summary
 from uncertain_botec.units import digits, readable_scale
 
@@ -175,25 +174,16 @@ def findings(summary: Summary) -> Iterator[tuple[str, str]]:
                 f"Mean of {title_of(name).lower()}",
                 "not resolved: rare extreme draws decide it, and it may not exist",
             )
-    for name in shown_choices(summary.scenario):
-        word = summary.scenario.choices[name]
-        yield name.replace("_", " ").capitalize().replace("Flop", "FLOP"), f"{word}: {CHOICES[name].options[word]}"
+    for name, word in summary.scenario.choices_in_force.items():
+        yield name_of_choice(name), f"{word}: {CHOICES[name].options[word]}"
     for name in _DRIVEN:
         if line := _drivers_line(summary.drivers.get(name, ())):
             yield f"Drivers of {title_of(name).lower()}", line
 
 
-def shown_choices(scenario: Scenario) -> tuple[str, ...]:
-    """The choices that bear on what is reported."""
-    steps = scenario.plan.steps
-    made = {key for step in steps for key in step.when} & scenario.choices.keys()
-    if {"attended_tokens"} & {*scenario.inputs}:
-        made.add("attention_mask")
-    if scenario.choices.get("purchase", "on-demand") != "on-demand":
-        made.add("purchase")
-    if "weight_memory" in scenario.plan.outputs:
-        made |= {"optimizer"} & scenario.choices.keys()
-    return tuple(name for name in CHOICES if name in made)
+def name_of_choice(name: str) -> str:
+    """What to call a choice before its word."""
+    return name.replace("_", " ").capitalize().replace("Flop", "FLOP")
 
 
 _HEADINGS = ("", "P10", "P50", "P90", "mean", "80 % HDI", "error")

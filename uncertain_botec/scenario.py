@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from uncertain_botec.architecture import Network, Transformer
+from uncertain_botec.choices import CHOICES
 from uncertain_botec.dependence import Dependence
 from uncertain_botec.distributions import Distribution
 from uncertain_botec.estimators import ESTIMATORS, Estimator, Plan
@@ -104,6 +105,16 @@ class Scenario:
     def plan(self) -> Plan:
         """The formulas that run, and what is reported."""
         return self.model.plan(self.inputs, self.choices)
+
+    @property
+    def choices_in_force(self) -> dict[str, str]:
+        """The choices that bear on what is reported, in the order of their table."""
+        plan = self.plan
+        bearing = {key for step in plan.steps for key in step.when}
+        bearing |= {"attention_mask"} if "attended_tokens" in plan.inputs else set()
+        bearing |= {"optimizer"} if "weight_memory" in plan.outputs else set()
+        bearing |= {"purchase"} if self.choices.get("purchase") != CHOICES["purchase"].default else set()
+        return {name: self.choices[name] for name in CHOICES if name in bearing & self.choices.keys()}
 
     def certain(self, output: str) -> bool:
         """Whether an output is known exactly: computed from known inputs, without randomness of its own."""

@@ -209,7 +209,6 @@ _VOCABULARY = (
     _zero("spare_accelerators", "accelerators", "accelerators held ready to replace failed ones", "128"),
     Quantity("nodes_in_repair", "nodes", "nodes under repair at a time, on average", "12"),
     _zero("spare_wait", "minutes", "wait for a repair where no spare is left, averaged over failures", '"5 minute"'),
-    _zero("outage_time", "minutes", "from a failure to the next new step", '"20 minute"'),
     Quantity("running_time", "days", "time for work, checkpoints, lost work and restarts", '"45 day"', endless=True),
     _zero("goodput", "fraction", "stepping time over wall-clock time", "0.9", high=1.0),
     Quantity("pipeline_bubble", "fraction", "part of a step that pipeline stages wait", '"5 %"', open="", high=1.0),

@@ -38,8 +38,10 @@ class NumpyLuck:
         return self.generator.standard_normal(self.size)
 
 
-def one_run(work: float, tau: float, write: float, outage: float, mtbf: float, chance: random.Random) -> float:
-    """A run told minute by minute in plain words: work and write, fail, come back, start the interval again."""
+def one_run(
+    work: float, tau: float, write: float, restart: float, mtbf: float, wait: float, chance: random.Random
+) -> float:
+    """A run told step by step: work and write, fail, wait for a node, come back, start the interval again."""
     intervals = max(1, math.ceil(work / tau))
     clock, failure = 0.0, chance.expovariate(1 / mtbf)
 
@@ -48,23 +50,24 @@ def one_run(work: float, tau: float, write: float, outage: float, mtbf: float, c
         if clock + length <= failure:
             clock += length
             return True
-        clock = failure
+        clock = failure + wait
         failure = clock + chance.expovariate(1 / mtbf)
         return False
 
     for _ in range(intervals):
         while not survive(work / intervals + write):
-            while not survive(outage):
+            while not survive(restart):
                 pass
     return clock
 
 
 CASES = [
-    (200 * HOUR, HOUR, 300.0, 600.0, 6 * HOUR),
-    (30 * HOUR, HOUR, 300.0, 600.0, 2 * HOUR),
-    (3 * HOUR, HOUR, 300.0, 1800.0, HOUR),
-    (1000.0, HOUR, 30.0, 60.0, 20 * HOUR),
-    (10 * HOUR, 2.5 * HOUR, 60.0, 0.0, 5 * HOUR),
+    (200 * HOUR, HOUR, 300.0, 600.0, 6 * HOUR, 0.0),
+    (30 * HOUR, HOUR, 300.0, 600.0, 2 * HOUR, 0.0),
+    (3 * HOUR, HOUR, 300.0, 1800.0, HOUR, 0.0),
+    (1000.0, HOUR, 30.0, 60.0, 20 * HOUR, 0.0),
+    (10 * HOUR, 2.5 * HOUR, 60.0, 0.0, 5 * HOUR, 0.0),
+    (100 * HOUR, 2 * HOUR, 60.0, 900.0, 5 * HOUR, 8 * HOUR),
 ]
 
 
@@ -82,7 +85,7 @@ def test_expected_time_is_the_mean_of_single_runs(case: tuple[float, ...]) -> No
 def test_simulated_time_has_the_exact_mean_and_spread(case: tuple[float, ...], events: int) -> None:
     """The simulation has the exact mean, however many failures are drawn one by one, and the law of single runs."""
     size = 40_000
-    times = reliability.simulated_running_time(*case, luck=NumpyLuck(size, events))
+    times = reliability.simulated_running_time(*case[:5], NumpyLuck(size, events), case[5])
     expected = reliability.expected_running_time(*case)
     assert abs(times.mean() - expected) < 5 * times.std() / math.sqrt(size)
     chance = random.Random(11)
@@ -113,6 +116,15 @@ def test_goodput() -> None:
     assert work / reliability.expected_running_time(work, tau, D, 600.0, M) == pytest.approx(0.8194, abs=5e-5)
     work = 3.6e6
     assert work / reliability.expected_running_time(work, 3600.0, D, 0.0, M) == pytest.approx(0.84225, abs=5e-6)
+
+
+def test_interruptions_are_the_failures_of_single_runs() -> None:
+    """Running time over time between failures and waits is the mean number of failures: counted by the waits."""
+    chance = random.Random(3)
+    case = (40 * HOUR, HOUR, 120.0, 600.0, 5 * HOUR)
+    waits = np.array([one_run(*case, 1e9, chance) // 1e9 for _ in range(4000)])
+    expected = reliability.interruptions(reliability.expected_running_time(*case), 5 * HOUR)
+    assert abs(waits.mean() - expected) < 5 * waits.std() / math.sqrt(waits.size)
 
 
 def test_published_failure_rates() -> None:
@@ -171,7 +183,6 @@ def test_spares() -> None:
     assert out == pytest.approx(13.3, abs=0.05)
     assert reliability.spare_wait(24 * HOUR, out) == 24 * HOUR
     assert reliability.spare_wait(24 * HOUR, out, 20) == 0
-    assert reliability.outage_time(600.0) == 600.0
 
 
 @settings(max_examples=200)

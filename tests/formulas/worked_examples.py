@@ -24,8 +24,9 @@ RENEWAL = {
     "working_time": "3402777.78 s",
     "checkpoint_interval": "3402.77778 s",
     "checkpoint_write_time": "300 s",
-    "outage_time": "600 s",
+    "restart_time": "600 s",
     "cluster_mtbf": "6 hour",
+    "spare_wait": "0 s",
 }
 
 EXAMPLES: dict[str, Example] = {
@@ -109,7 +110,6 @@ EXAMPLES: dict[str, Example] = {
         1e-12,
     ),
     "spare_wait": ({"repair_time": "24 hour", "nodes_in_repair": 13.3, "spare_nodes": 0}, "24 hour", 1e-12),
-    "outage_time": ({"restart_time": "10 minute", "spare_wait": "0 minute"}, "10 minute", 1e-12),
     "working_time": ({"stepping_time": "50 day", "evaluation_fraction": "2 %"}, "51 day", 1e-12),
     "expected_running_time": (RENEWAL, f"{3402777.78 / 0.8194} s", 1e-4),
     "failure_overhead": (
@@ -117,7 +117,11 @@ EXAMPLES: dict[str, Example] = {
         "20 %",
         1e-12,
     ),
-    "interruptions": ({"training_time": "54 day", "cluster_mtbf": "3.093 hour"}, "419 failure", 1e-3),
+    "interruptions": (
+        {"running_time": "54 day", "cluster_mtbf": "3.093 hour", "spare_wait": "0 minute"},
+        "419 failure",
+        1e-3,
+    ),
     # storage
     "dataset_bytes": ({"tokens": "15e12 token", "bytes_per_token": "2 byte/token"}, "30 TB", 1e-12),
     "checkpoint_bytes": (

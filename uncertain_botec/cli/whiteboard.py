@@ -2,28 +2,50 @@
 
 from __future__ import annotations
 
-from rich.console import Group
+from rich import box
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from uncertain_botec.choices import CHOICES
 from uncertain_botec.explain import Explanation, Step, Term
+from uncertain_botec.presentation import name_of_choice
 
 
 def whiteboard(explanation: Explanation) -> Group:
     """Every step as an equation, its inputs and its result, and below them where the inputs are from."""
     blocks = [_block(number, step) for number, step in enumerate(explanation.steps, start=1)]
     skipped = [Text(f"{name} is stated by the scenario, so its formula is skipped.") for name in explanation.skipped]
+    choices = explanation.choices.items()
     closing = "Values are at the medians of the inputs: a point estimate. The forecast has the ranges."
     return Group(
         Text(explanation.title, style="bold"),
+        *(Text(f"{name_of_choice(name)}: {word} ({CHOICES[name].options[word]})") for name, word in choices),
         Text(),
+        *_architecture(explanation),
         *blocks,
         *skipped,
         *_sources(explanation),
         Text(),
         Text(closing, style="dim"),
     )
+
+
+def _architecture(explanation: Explanation) -> list[RenderableType]:
+    """What the model is made of, so that its parameters can be added up by hand."""
+    rows = explanation.components
+    if not rows:
+        return []
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in ("architecture", "times", "parameters", "active"):
+        table.add_column(heading, justify="left" if heading == "architecture" else "right")
+    for row in rows:
+        table.add_row(row.name, f"{row.times:,}", f"{row.parameters:,}", f"{row.active_parameters:,}")
+    table.add_section()
+    totals = (sum(row.parameters for row in rows), sum(row.active_parameters for row in rows))
+    table.add_row("in all", "", *(f"{total:,}" for total in totals), style="bold")
+    return [table]
 
 
 def _block(number: int, step: Step) -> Group:

@@ -7,8 +7,8 @@ from uncertain_botec.formulas.base import Array, Luck, formula, namespace
 _DALY = "Daly 2006, Future Generation Computer Systems 22, 303-312"
 _FAILURES = ("node_failure_rate", "preemption_rate")
 
-# Beyond this exponent a run takes more than 10^260 times as long as its steps; float64 ends at 10^308.
-_ENDLESS = 600.0
+# Beyond this exponent a run takes more than 10^17 times as long as its steps.
+_ENDLESS = 40.0
 
 
 @formula(equation="accelerators / accelerators_per_node", source="definition", trigger=_FAILURES)
@@ -168,22 +168,6 @@ def spare_wait(repair_time: Array, nodes_in_repair: Array, spare_nodes: Array = 
     return repair_time * xp.maximum(0, 1 - spare_nodes / nodes_in_repair)
 
 
-@formula(equation="restart_time + spare_wait", source="definition", trigger=_FAILURES)
-def outage_time(restart_time: Array, spare_wait: Array = 0) -> Array:
-    """Time from a failure to the next new step, R = R_0 + w.
-
-    Args:
-        restart_time: R_0, with a spare at hand: detection, replacement, loading, warming up.
-        spare_wait: w, for a repair, averaged over failures.
-
-    Returns:
-        R in seconds.
-
-    Example: 10 minutes with a spare at hand and no wait for one: 10 minutes.
-    """
-    return restart_time + spare_wait
-
-
 @formula(equation="stepping_time * (1 + evaluation_fraction)", source="definition", trigger=_FAILURES)
 def working_time(stepping_time: Array, evaluation_fraction: Array = 0) -> Array:
     """Time that steps and evaluation take without any failure, T_w = T_s (1 + e).
@@ -202,7 +186,7 @@ def working_time(stepping_time: Array, evaluation_fraction: Array = 0) -> Array:
 
 @formula(
     equation=(
-        "ceil(working_time / checkpoint_interval) * cluster_mtbf * exp(outage_time / cluster_mtbf)"
+        "ceil(working_time / checkpoint_interval) * (cluster_mtbf + spare_wait) * exp(restart_time / cluster_mtbf)"
         " * (exp((working_time / ceil(working_time / checkpoint_interval) + checkpoint_write_time) / cluster_mtbf) - 1)"
     ),
     source=f"{_DALY}, equation 20, with whole intervals",
@@ -214,39 +198,41 @@ def expected_running_time(
     working_time: Array,
     checkpoint_interval: Array,
     checkpoint_write_time: Array,
-    outage_time: Array,
+    restart_time: Array,
     cluster_mtbf: Array,
+    spare_wait: Array = 0,
 ) -> Array:
-    """Expected time for work, checkpoints, lost work and restarts: E = n M e^(R/M) (e^((T_w/n + d)/M) - 1).
+    """Expected time for work, checkpoints, lost work and restarts: E = n (M + w) e^(R/M) (e^((T_w/n + d)/M) - 1).
 
-    Exact for memoryless failures, which may also strike during checkpoints and restarts; the run is cut into
-    n = ceil(T_w / τ) equal intervals that each end in a checkpoint. Infinite where d >= M: a checkpoint takes longer to
-    write than the cluster runs between failures, and nobody would wait for what the formula still gives.
+    Exact for memoryless failures, which may also strike during checkpoints and restarts, though not while the run waits
+    for a repair; it is cut into n = ceil(T_w / τ) equal intervals that each end in a checkpoint. Infinite where d >= M:
+    a checkpoint takes longer to write than the cluster runs between failures, and nobody would wait for what the
+    formula still gives.
 
     Args:
         working_time: T_w, steps and evaluation.
         checkpoint_interval: τ, working time between checkpoints.
         checkpoint_write_time: d, in which the run stands still.
-        outage_time: R, from a failure to the next new step.
+        restart_time: R, from a failure to the next new step, with a spare at hand.
         cluster_mtbf: M.
+        spare_wait: w, for a repair, averaged over failures.
 
     Returns:
         E in seconds.
 
     Example: d = 300 s, M = 6 h, τ = 3402.8 s (Daly's): T_w / E = 0.8425 for R = 0, and 0.8194 for R = 600 s.
     """
-    xp = namespace(working_time, checkpoint_interval, checkpoint_write_time, outage_time, cluster_mtbf)
+    xp = namespace(working_time, checkpoint_interval, checkpoint_write_time, restart_time, cluster_mtbf, spare_wait)
     n = xp.maximum(1, xp.ceil(working_time / checkpoint_interval))
     interval = (working_time / n + checkpoint_write_time) / cluster_mtbf
-    outage = outage_time / cluster_mtbf
-    endless = (checkpoint_write_time >= cluster_mtbf) | (interval + outage > _ENDLESS)
-    most = _ENDLESS / 2
-    taken = n * cluster_mtbf * xp.exp(xp.minimum(outage, most)) * xp.expm1(xp.minimum(interval, most))
-    return xp.where(endless, xp.inf * working_time, taken)
+    restart = restart_time / cluster_mtbf
+    endless = (checkpoint_write_time >= cluster_mtbf) | (interval + restart > _ENDLESS)
+    tries = xp.exp(xp.minimum(restart, _ENDLESS)) * xp.expm1(xp.minimum(interval, _ENDLESS))
+    return xp.where(endless, xp.inf * working_time, n * (cluster_mtbf + spare_wait) * tries)
 
 
 @formula(
-    equation="working_time + checkpoints + lost work + restarts of one run, drawn failure by failure",
+    equation="working_time + checkpoints + lost work + restarts + waits of one run, drawn failure by failure",
     source=f"simulation of the renewal process behind {_DALY}, equation 20",
     output="running_time",
     when={"failures": ("simulated",)},
@@ -256,9 +242,10 @@ def simulated_running_time(
     working_time: Array,
     checkpoint_interval: Array,
     checkpoint_write_time: Array,
-    outage_time: Array,
+    restart_time: Array,
     cluster_mtbf: Array,
     luck: Luck,
+    spare_wait: Array = 0,
 ) -> Array:
     """Time that one run takes for work, checkpoints, lost work and restarts, with its failures drawn at random.
 
@@ -270,51 +257,54 @@ def simulated_running_time(
         working_time: T_w, steps and evaluation.
         checkpoint_interval: τ, working time between checkpoints.
         checkpoint_write_time: d, in which the run stands still.
-        outage_time: R, from a failure to the next new step.
+        restart_time: R, from a failure to the next new step, with a spare at hand.
         cluster_mtbf: M.
         luck: where the randomness comes from.
+        spare_wait: w, for a repair, averaged over failures.
 
     Returns:
         Seconds, one run per draw.
 
     Example: d = 300 s, M = 6 h, τ = 3402.8 s, R = 600 s: T_w over the mean of this is 0.8194.
     """
-    xp = namespace(working_time, checkpoint_interval, checkpoint_write_time, outage_time, cluster_mtbf)
-    m, outage = cluster_mtbf, outage_time
+    xp = namespace(working_time, checkpoint_interval, checkpoint_write_time, restart_time, cluster_mtbf, spare_wait)
+    m = cluster_mtbf
     n = xp.maximum(1, xp.ceil(working_time / checkpoint_interval))
     interval = working_time / n + checkpoint_write_time
-    endless = (checkpoint_write_time >= m) | ((interval + outage) / m > _ENDLESS)
+    endless = (checkpoint_write_time >= m) | ((interval + restart_time) / m > _ENDLESS)
 
     def failure(state: Array, exponential: Array) -> Array:
-        """The next failure; before the first one there is no outage to come back from."""
-        finished, left, clock, pause = state
+        """The next failure; before the first one there is nothing to restart from."""
+        finished, left, clock, restart = state
         until = exponential * m
-        done = xp.floor(xp.maximum(until - pause, 0) / interval)
+        done = xp.floor(xp.maximum(until - restart, 0) / interval)
         finishes = done >= left
-        clock = clock + xp.where(finished, 0, xp.where(finishes, pause + left * interval, until))
+        clock = clock + xp.where(finished, 0, xp.where(finishes, restart + left * interval, until + spare_wait))
         left = xp.where(finished | finishes, 0, left - done)
-        return finished | finishes, left, clock, outage
+        return finished | finishes, left, clock, restart_time
 
     finished, left, clock, _ = luck.fold(failure, (endless, xp.where(endless, 0, n), 0.0 * n, 0.0 * n))
-    mean, variance = _rest(xp, left, interval, outage, m)
-    least = outage + left * interval
+    mean, variance = _rest(xp, left, interval, restart_time, m)
+    least = restart_time + left * interval
     excess = xp.maximum(mean - least, 1e-30 * m)
     width = xp.log1p(variance / excess**2)
-    rest = least + excess * xp.exp(xp.sqrt(width) * luck.normal() - width / 2)
+    lost = excess * xp.exp(xp.sqrt(width) * luck.normal() - width / 2)
+    # As many waits as failures, which strike at the rate 1/M in the time that is not spent waiting.
+    rest = (least + lost) * (1 + spare_wait / m)
     return xp.where(endless, xp.inf, clock + xp.where(finished, 0, rest))
 
 
-def _rest(xp: Array, left: Array, interval: Array, outage: Array, m: Array) -> tuple[Array, Array]:
+def _rest(xp: Array, left: Array, interval: Array, restart: Array, m: Array) -> tuple[Array, Array]:
     """Mean and variance of the time from a failure to the end of a run with `left` intervals to go.
 
-    A pause or an interval is tried until no failure strikes in it: a geometric number of failures, each of which takes
-    an exponential time that is known to be short of the length; after those of an interval comes another pause.
+    A restart or an interval is tried until no failure strikes in it: a geometric number of failures, each of which
+    takes an exponential time that is known to be short of the length; after those of an interval comes a restart.
     """
 
     def failures(length: Array) -> tuple[Array, Array, Array, Array]:
         # Mean and variance of the number of failed tries, and of the time that one of them takes: an exponential time
         # truncated to [0, length), m (1 - x / (e^x - 1)) and m^2 (1 - x^2 e^x / (e^x - 1)^2); by series where x is 0.
-        x = xp.minimum(length / m, _ENDLESS / 2)
+        x = xp.minimum(length / m, _ENDLESS)
         tries = xp.expm1(x)
         safe = xp.maximum(x, 1e-3)
         ratio = safe / xp.expm1(safe)
@@ -322,13 +312,13 @@ def _rest(xp: Array, left: Array, interval: Array, outage: Array, m: Array) -> t
         spread = m**2 * xp.where(x > 1e-3, 1 - ratio**2 * xp.exp(safe), x**2 / 12)
         return tries, tries * (tries + 1), mean, spread
 
-    tries, variance, mean, spread = failures(outage)
-    pause_mean = outage + tries * mean
-    pause_variance = tries * spread + variance * mean**2
+    tries, variance, mean, spread = failures(restart)
+    restart_mean = restart + tries * mean
+    restart_variance = tries * spread + variance * mean**2
     tries, variance, mean, spread = failures(interval)
-    each_mean = interval + tries * (mean + pause_mean)
-    each_variance = tries * (spread + pause_variance) + variance * (mean + pause_mean) ** 2
-    return pause_mean + left * each_mean, pause_variance + left * each_variance
+    each_mean = interval + tries * (mean + restart_mean)
+    each_variance = tries * (spread + restart_variance) + variance * (mean + restart_mean) ** 2
+    return restart_mean + left * each_mean, restart_variance + left * each_variance
 
 
 @formula(
@@ -352,17 +342,18 @@ def failure_overhead(running_time: Array, stepping_time: Array, startup_time: Ar
     return (running_time + startup_time) / stepping_time - 1
 
 
-@formula(equation="training_time / cluster_mtbf", source="definition", constant="failure", trigger=_FAILURES)
-def interruptions(training_time: Array, cluster_mtbf: Array) -> Array:
-    """Failures expected during the run, k = t / M.
+@formula(equation="running_time / (cluster_mtbf + spare_wait)", source="definition", constant="failure")
+def interruptions(running_time: Array, cluster_mtbf: Array, spare_wait: Array = 0) -> Array:
+    """Failures expected during the run, k = E / (M + w): one in M of the time that is not spent waiting for repairs.
 
     Args:
-        training_time: t.
+        running_time: E, with what failures take.
         cluster_mtbf: M.
+        spare_wait: w, for a repair, averaged over failures.
 
     Returns:
         A number of failures.
 
     Example: 54 days at 3.09 hours between failures: 419 (Llama 3.1 405B, arXiv 2407.21783).
     """
-    return training_time / cluster_mtbf
+    return running_time / (cluster_mtbf + spare_wait)
