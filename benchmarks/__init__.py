@@ -23,6 +23,19 @@ mfu = { family = "lognormal", median = 0.4, sigma = 0.12 }
 price_per_accelerator_hour = { family = "lognormal", median = "2.2 USD/hour", sigma = 0.25 }
 """
 
+# The five inputs of the training estimator that are usually uncertain, and nothing else.
+SIMPLE = """\
+title = "Simple"
+estimator = "training"
+include = ["accelerators/h100-sxm", "prices/neocloud-2026", "utilisation/overhead-published"]
+
+[inputs]
+parameters = { family = "lognormal", p10 = "65e9 parameter", p90 = "75e9 parameter" }
+tokens = { family = "lognormal", p10 = "14T token", p90 = "16T token" }
+accelerators = 4096
+mfu = { family = "logit-normal", p10 = 0.3, p90 = 0.5 }
+"""
+
 # Everything that the training estimator computes: an architecture, memory, failures, energy, data and a whole bill.
 EVERYTHING = """\
 title = "Everything"

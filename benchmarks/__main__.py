@@ -168,8 +168,13 @@ def main() -> None:
         )
         speed = steady.speed(scenario, options.repeats)
         show(f"Per draw at {steady.DRAWS:,} draws, compiled, {options.repeats} runs in turns", speed)
+        whole = steady.everything(Path(folder), options.repeats)
+        show(
+            f"What everything costs per draw at {steady.DRAWS:,} draws, compiled, {options.repeats} runs in turns",
+            whole,
+        )
     if options.json:
-        document = {"machine": about, "cold": cold, "accuracy": accuracy, "speed": speed}
+        document = {"machine": about, "cold": cold, "accuracy": accuracy, "speed": speed, "everything": whole}
         options.json.write_text(json.dumps(document, indent=2) + "\n", "utf-8")
 
 

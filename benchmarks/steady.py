@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks import P90_COST, draws_for
+from benchmarks import EVERYTHING, P90_COST, SIMPLE, draws_for
 from uncertain_botec import load_scenario, sample, summarize
 
 SAMPLERS = ("lattice", "sobol", "monte-carlo")
@@ -57,6 +57,41 @@ def accuracy(scenario: Path) -> list[Row]:
                 }
             )
     return rows
+
+
+def everything(folder: Path, repeats: int) -> list[Row]:
+    """Nanoseconds per draw of a simple run, of everything that can be computed, and of simulated failures."""
+    scenarios = {"simple: 6 N D, time, cost": load_scenario(_simple(folder))}
+    for failures in ("expected", "simulated"):
+        file = folder / f"{failures}.toml"
+        file.write_text(EVERYTHING.format(failures=failures), "utf-8")
+        scenarios[f"everything, failures {failures}"] = load_scenario(file)
+    times: dict[str, list[float]] = {name: [] for name in scenarios}
+    for turn in range(repeats + 1):
+        for name, one in scenarios.items():
+            started = time.perf_counter()
+            sample(one, DRAWS)
+            if turn:  # the first one compiles
+                times[name].append(1e9 * (time.perf_counter() - started) / DRAWS)
+    simple = next(iter(times.values()))
+    return [
+        {
+            "scenario": name,
+            "uncertain_inputs": len(scenarios[name].uncertain),
+            "outputs": len(scenarios[name].plan.outputs),
+            "sample_median_ns": median(each),
+            "sample_min_ns": min(each),
+            # Turn by turn, because a slow moment slows all.
+            "times_the_simple_one": median(one / base for one, base in zip(each, simple, strict=True)),
+        }
+        for name, each in times.items()
+    ]
+
+
+def _simple(folder: Path) -> Path:
+    file = folder / "simple.toml"
+    file.write_text(SIMPLE, "utf-8")
+    return file
 
 
 def speed(scenario: Path, repeats: int) -> list[Row]:

@@ -294,7 +294,7 @@ def test_json_has_every_number_and_no_nan(name: str) -> None:
     document = summary.to_dict()
     again = json.loads(json.dumps(document, allow_nan=False))
     assert again == document
-    assert set(again["outputs"]) == {"training_flop", "accelerator_hours", "training_time", "cost"}
+    assert set(again["outputs"]) >= {"training_flop", "accelerator_hours", "training_time", "cost"}
     for key, one in again["outputs"].items():
         assert one["p10"] <= one["p50"] <= one["p90"]
         assert set(one["mcse"]) == {"p10", "p50", "p90", "mean"}
@@ -345,6 +345,6 @@ def test_what_is_known_exactly_is_met_or_not() -> None:
 def test_drivers_are_what_the_formulas_use() -> None:
     """A price that is correlated with the MFU does not drive the time, which is not computed from it."""
     scenario = load_scenario("llama-2-70b")
-    assert scenario.drivers("training_time") == ("tokens", "mfu", "failure_overhead")
+    assert set(scenario.drivers("training_time")) == {"tokens", "mfu", "failure_overhead"}
     assert set(scenario.drivers("cost")) == {"tokens", "mfu", "failure_overhead", "price_per_accelerator_hour"}
     assert scenario.drivers("training_flop") == ("tokens",)

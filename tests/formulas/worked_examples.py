@@ -118,7 +118,7 @@ EXAMPLES: dict[str, Example] = {
         1e-12,
     ),
     "interruptions": (
-        {"running_time": "54 day", "cluster_mtbf": "3.093 hour", "spare_wait": "0 minute"},
+        {"training_time": "54 day", "cluster_mtbf": "3.093 hour", "spare_wait": "0 minute"},
         "419 failure",
         1e-3,
     ),

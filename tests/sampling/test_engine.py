@@ -283,7 +283,7 @@ def test_float32_agrees_with_float64(name: str) -> None:
     """P1 to P99 of every output of every shipped run agree to 1e-5, or to a rank where draws lie sparser than that."""
     scenario = load_scenario(name)
     single, double = (sample(scenario, 1 << 18, precision=precision) for precision in ("float32", "float64"))
-    assert {array.dtype for name, array in single.values.items() if not scenario.certain(name)} == {np.dtype("float32")}
+    assert {array.dtype for name, array in single.values.items() if not scenario.certain(name)} <= {np.dtype("float32")}
     levels, rank = np.arange(1, 100) / 100, 1 / len(double)
     for output in double.outputs:
         lower, expected, upper = np.quantile(double[output], [levels - rank, levels, levels + rank])

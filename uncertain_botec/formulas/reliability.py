@@ -342,12 +342,12 @@ def failure_overhead(running_time: Array, stepping_time: Array, startup_time: Ar
     return (running_time + startup_time) / stepping_time - 1
 
 
-@formula(equation="running_time / (cluster_mtbf + spare_wait)", source="definition", constant="failure")
-def interruptions(running_time: Array, cluster_mtbf: Array, spare_wait: Array = 0) -> Array:
-    """Failures expected during the run, k = E / (M + w): one in M of the time that is not spent waiting for repairs.
+@formula(equation="training_time / (cluster_mtbf + spare_wait)", source="definition", constant="failure")
+def interruptions(training_time: Array, cluster_mtbf: Array, spare_wait: Array = 0) -> Array:
+    """Failures expected during the run, k = t / (M + w): one in M of the time that is not spent waiting for repairs.
 
     Args:
-        running_time: E, with what failures take.
+        training_time: t, with what failures take.
         cluster_mtbf: M.
         spare_wait: w, for a repair, averaged over failures.
 
@@ -356,4 +356,4 @@ def interruptions(running_time: Array, cluster_mtbf: Array, spare_wait: Array = 
 
     Example: 54 days at 3.09 hours between failures: 419 (Llama 3.1 405B, arXiv 2407.21783).
     """
-    return running_time / (cluster_mtbf + spare_wait)
+    return training_time / (cluster_mtbf + spare_wait)

@@ -46,7 +46,8 @@ def filled(merged: Merged, choices: Mapping[str, str]) -> tuple[Stated, dict[str
     if merged.architecture is not None:
         model, counts = _architecture(*merged.architecture, merged, choices["attention_mask"])
         stated |= counts
-    return stated | merged.tables["inputs"], reasons, model
+    own = merged.tables["inputs"]
+    return own | {name: one for name, one in stated.items() if name not in own}, reasons, model
 
 
 def _about(accelerator: Accelerator, what: str) -> dict[str, str]:
