@@ -198,7 +198,7 @@ def optimizer_memory(
 @formula(
     equation="weight_memory + gradient_memory + optimizer_memory + activation_memory + logit_memory",
     source="definition",
-    trigger=("weight_memory",),
+    trigger=("weight_bytes_per_parameter",),
 )
 def memory_per_accelerator(
     weight_memory: Array,
@@ -242,7 +242,9 @@ def usable_memory(accelerator_memory: Array, usable_memory_fraction: Array) -> A
     return accelerator_memory * usable_memory_fraction
 
 
-@formula(equation="memory_per_accelerator / usable_memory", source="definition", trigger=("memory_per_accelerator",))
+@formula(
+    equation="memory_per_accelerator / usable_memory", source="definition", trigger=("weight_bytes_per_parameter",)
+)
 def memory_utilisation(memory_per_accelerator: Array, usable_memory: Array) -> Array:
     """Memory needed over memory usable; above one the run does not fit.
 
@@ -279,7 +281,7 @@ _GROUP = "(pipeline_parallel * maximum(tensor_parallel, expert_parallel))"
         f" total_parameters / parameters_per_accelerator / 2) / {_GROUP}), 1e999)"
     ),
     source="definition: the sum of weight, gradient, optimizer, activation and logit memory, solved for accelerators",
-    trigger=("memory_per_accelerator",),
+    trigger=("weight_bytes_per_parameter",),
 )
 def minimum_accelerators(
     total_parameters: Array,

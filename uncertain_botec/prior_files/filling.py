@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from uncertain_botec.architecture import ArchitectureError, Network, Transformer, from_config, from_table, read_config
@@ -13,6 +15,7 @@ from uncertain_botec.library import PRIORS, file_inside
 from uncertain_botec.prior_files.merging import Merged
 from uncertain_botec.prior_files.places import Place
 from uncertain_botec.prior_files.schema import PRICES, Accelerator, toml
+from uncertain_botec.units import UnitError, parse_quantity
 from uncertain_botec.vocabulary import QUANTITIES
 
 Stated = dict[str, tuple[Any, Place]]
@@ -141,8 +144,14 @@ def _counts(counts: Mapping[str, float], about: Mapping[str, str], place: Place)
 def _sequence_length(merged: Merged) -> int | None:
     """A sequence length among the inputs is the one that attention is counted at."""
     spec, _ = merged.tables["inputs"].get("sequence_length", (None, None))
-    value = spec.get("value") if isinstance(spec, dict) else spec
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+    stated = spec.get("value") if isinstance(spec, dict) else spec
+    if isinstance(stated, str):
+        # What cannot be read is told of with all other inputs.
+        with suppress(UnitError, OverflowError):
+            stated = parse_quantity(stated, QUANTITIES["sequence_length"].unit)
+    if not isinstance(stated, int | float) or isinstance(stated, bool) or not 1 <= stated < math.inf:
+        return None
+    return int(stated)
 
 
 def _config(name: str, place: Place, merged: Merged) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from uncertain_botec.choices import resolved
+from uncertain_botec.choices import CHOICES, resolved
 from uncertain_botec.errors import Fault, PriorFileError
 from uncertain_botec.estimators import ESTIMATORS, Estimator, Plan
 from uncertain_botec.library import PRIORS, did_you_mean, includes_stating
@@ -116,9 +116,15 @@ def _is_shipped_part(place: Place) -> bool:
 def _why(name: str, estimator: Estimator, stated: Stated) -> str:
     """Why a stated input changes nothing, where that can be told."""
     taking = [one for one in estimator.formulas if name in one.inputs]
-    given = sorted({one.name for one in taking if one.name in stated})
-    if given:
-        return f": {' and '.join(given)} {'is' if len(given) == 1 else 'are'} stated as well"
+    followed: set[str] = set()
+    waiting = [one.name for one in taking]
+    while waiting:
+        output = waiting.pop(0)
+        if output in stated:
+            return f": {output} is stated, which it would go into"
+        if output not in followed:
+            followed.add(output)
+            waiting += [one.name for one in estimator.formulas if output in one.inputs]
     for one in taking:
         lacking = [other for other in (*one.required, *one.trigger) if other not in stated]
         if one.when or lacking:
@@ -134,14 +140,25 @@ def _missing(name: str, where: str, estimator: Estimator) -> Fault:
     if includes:
         fix = f'include = ["{includes[0]}"] states it'
         fix += f", as does {includes[1]}" if len(includes) > 1 else ""
+    elif name == "attended_tokens":
+        fix = "state sequence_length, in [architecture] or under [inputs], together with the architecture"
     elif name in _COUNTED:
         fix = f'state [architecture], or architecture = "config.json", which give it; or add {name} under [inputs]'
     else:
         fix = f"add {name} under [inputs]"
-    triggers = [one.trigger for one in estimator.formulas if one.name == name and one.trigger]
-    if triggers:
-        fix += f", or state {' or '.join(triggers[0])} to have it computed"
+    if ways := _ways(name, estimator):
+        fix += f", or state {ways} to have it computed"
     return Fault(f"{name} is missing: {quantity.meaning}", where, f"$.inputs.{name}", "nothing", expected, fix)
+
+
+def _ways(name: str, estimator: Estimator) -> str:
+    """What would have a formula compute a quantity: one of its triggers, or a choice."""
+    for one in estimator.formulas:
+        if one.name == name and one.trigger:
+            return " or ".join(one.trigger)
+    choices = {key for one in estimator.formulas if one.name == name for key in one.when}
+    unmade = [key for key in CHOICES if key in choices and CHOICES[key].default is None]
+    return " and ".join(f'{key} = "{"|".join(CHOICES[key].options)}"' for key in unmade)
 
 
 _NEAREST_INCLUDE: Mapping[str, tuple[str, ...]] = {
