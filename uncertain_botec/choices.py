@@ -62,7 +62,7 @@ _CHOICES = (
         "optimizer",
         {
             "adam": "mixed precision: fp32 copy and two fp32 moments",
-            "adam-fp32-gradients": "the same, with gradients in fp32",
+            "adam-fp32-gradients": "mixed precision with gradients in fp32 besides: fp32 copy and two fp32 moments",
             "adam-8bit": "fp32 copy and two 8-bit moments",
             "sgd": "fp32 copy and fp32 momentum",
             "muon": "fp32 copy and fp32 momentum; embeddings, which stay with Adam, not counted apart",

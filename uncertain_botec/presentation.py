@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import io
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,7 @@ _TITLES: Mapping[str, str] = {
 _ENDINGS = ("_cost",)
 
 # Units that say nothing beside the quantity's name.
-_PURE = ("fraction", "count", "failures", "tokens", "parameters", "nodes")
+_PURE = ("fraction", "count", "failures", "tokens", "parameters", "nodes", "token/parameter")
 
 READING = (
     "P90: a 90 % chance of being at or below. 80 % HDI: the shortest interval that holds 80 %. "
@@ -66,7 +67,7 @@ def title_of(name: str) -> str:
     if name not in _TITLES:
         for ending in _ENDINGS:
             name = name.removesuffix(ending)
-    return _TITLES.get(name, name.replace("_", " ").capitalize())
+    return _TITLES.get(name, re.sub("flop", "FLOP", name.replace("_", " ").capitalize(), flags=re.IGNORECASE))
 
 
 def _rows(summary: Summary) -> Iterator[tuple[str, ...]]:
@@ -80,11 +81,18 @@ def _rows(summary: Summary) -> Iterator[tuple[str, ...]]:
 
 def _cells(name: str, one: OutputSummary, *, known: bool) -> tuple[str, ...]:
     scale, unit = readable_scale(one.p50 if math.isfinite(one.p50) else one.p10, one.unit)
+    if known:
+        # All quantiles are the one value, which says itself that it is exact.
+        return (_row_title(name, unit), "", _exact(one.p50 / scale), "", "", "", "exact")
     shown = [_number(getattr(one, key) / scale, one.mcse[key] / scale) for key in ("p10", "p50", "p90")]
     shown.append(_number(one.mean / scale, one.mcse["mean"] / scale) if resolved(one) else "?")
     # The ends of a shortest interval move by about a percent from seed to seed, for a density is flat at its peak.
     hdi = f"{_number(one.hdi.low / scale, 0, 2)} - {_number(one.hdi.high / scale, 0, 2)}"
-    return (_row_title(name, unit), *shown, "" if known else hdi, "exact" if known else _error(one))
+    return (_row_title(name, unit), *shown, hdi, _error(one))
+
+
+def _exact(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value, 0) and abs(value) < 1e7 else _number(value, 0)
 
 
 def _number(value: float, error: float, most: int = 4) -> str:
@@ -99,7 +107,9 @@ def resolved(one: OutputSummary) -> bool:
 def _row_title(name: str, unit: str) -> str:
     """The quantity and its unit, which is left out where the quantity is named after it."""
     title = title_of(name)
-    rest = unit.removesuffix("/accelerator").removesuffix(title.lower()).strip()
+    rest = unit.removesuffix("/accelerator")
+    for word in (title.lower(), title.rpartition(" ")[2]):
+        rest = rest.removesuffix(word).strip()
     rest = "" if rest in _PURE else rest
     return f"{title} ({rest})" if rest else title
 

@@ -280,6 +280,12 @@ _VOCABULARY = (
     Quantity("optimal_tokens", "tokens", "tokens that give the least loss for the compute", '"1.4e12 token"'),
     Quantity("tokens_per_parameter", "token/parameter", "tokens for each parameter", '"20 token/parameter"'),
     Quantity("loss", "fraction", "predicted loss, nats per token", "1.9"),
+    # --- architecture, continued
+    _count(
+        "activation_width",
+        meaning="numbers that a layer keeps for each token and tensor parallelism splits",
+        example="98304",
+    ),
 )
 
 QUANTITIES: Mapping[str, Quantity] = MappingProxyType({quantity.name: quantity for quantity in _VOCABULARY})
