@@ -31,7 +31,7 @@ FLOW = (
     ("draws",),
     ("sampling",),
     ("summaries",),
-    ("explain", "presentation"),
+    ("explain", "presentation", "sizing"),
     ("output",),
     ("cli", "__main__"),
 )

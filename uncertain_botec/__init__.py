@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from uncertain_botec.prior_files.loading import load_scenario
     from uncertain_botec.sampling.engine import sample
     from uncertain_botec.scenario import Scenario, dump_scenario
+    from uncertain_botec.sizing import Sizing, size
     from uncertain_botec.summaries import Summary, summarize
 
 __all__ = [
@@ -23,10 +24,12 @@ __all__ = [
     "Draws",
     "PriorFileError",
     "Scenario",
+    "Sizing",
     "Summary",
     "dump_scenario",
     "load_scenario",
     "sample",
+    "size",
     "summarize",
 ]
 
@@ -35,10 +38,12 @@ _HOMES = {
     "Draws": "draws",
     "PriorFileError": "errors",
     "Scenario": "scenario",
+    "Sizing": "sizing",
     "Summary": "summaries",
     "dump_scenario": "scenario",
     "load_scenario": "prior_files.loading",
     "sample": "sampling.engine",
+    "size": "sizing",
     "summarize": "summaries",
 }
 

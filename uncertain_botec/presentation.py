@@ -84,18 +84,19 @@ def _cells(name: str, one: OutputSummary, *, known: bool) -> tuple[str, ...]:
     if known:
         # All quantiles are the one value, which says itself that it is exact.
         return (_row_title(name, unit), "", _exact(one.p50 / scale), "", "", "", "exact")
-    shown = [_number(getattr(one, key) / scale, one.mcse[key] / scale) for key in ("p10", "p50", "p90")]
-    shown.append(_number(one.mean / scale, one.mcse["mean"] / scale) if resolved(one) else "?")
+    shown = [number(getattr(one, key) / scale, one.mcse[key] / scale) for key in ("p10", "p50", "p90")]
+    shown.append(number(one.mean / scale, one.mcse["mean"] / scale) if resolved(one) else "?")
     # The ends of a shortest interval move by about a percent from seed to seed, for a density is flat at its peak.
-    hdi = f"{_number(one.hdi.low / scale, 0, 2)} - {_number(one.hdi.high / scale, 0, 2)}"
+    hdi = f"{number(one.hdi.low / scale, 0, 2)} - {number(one.hdi.high / scale, 0, 2)}"
     return (_row_title(name, unit), *shown, hdi, _error(one))
 
 
 def _exact(value: float) -> str:
-    return f"{value:,.0f}" if value == round(value, 0) and abs(value) < 1e7 else _number(value, 0)
+    return f"{value:,.0f}" if value == round(value, 0) and abs(value) < 1e7 else number(value, 0)
 
 
-def _number(value: float, error: float, most: int = 4) -> str:
+def number(value: float, error: float, most: int = 4) -> str:
+    """A number with as many digits as its error allows."""
     return "∞" if math.isinf(value) else digits(value, error, most)
 
 

@@ -25,6 +25,9 @@ _LEVELS = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
 # Rank correlations are good to 1/sqrt(16384) = 0.8 % from this many draws; ranking more takes longer than drawing them.
 _RANKED = 1 << 14
 
+# The probability that `--require` asks for.
+_GOOD_CHANCE = 0.9
+
 _ONE_SIDED_95 = 1.6448536269514722
 _TWO_SIDED_95 = 1.959963984540054
 
@@ -135,6 +138,16 @@ class Summary:
     drivers: Mapping[str, tuple[Driver, ...]]
     provenance: Provenance
 
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """What a run cannot do without and has no good chance of: memory that suffices, and an end."""
+        unmet = []
+        if "memory" in self.limits and self.limits["memory"].probability < _GOOD_CHANCE:
+            unmet.append("memory")
+        if "training_time" in self.outputs and self.outputs["training_time"].endless > 1 - _GOOD_CHANCE:
+            unmet.append("an end")
+        return tuple(unmet)
+
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form, schema `uncertain-botec/forecast/1`; numbers are unrounded, null is infinite."""
         made = self.provenance
@@ -147,7 +160,7 @@ class Summary:
             "seed": made.seed,
             "sampler": made.sampler,
             "replicates": made.replicates,
-            "outputs": {name: _without_infinity(asdict(one)) for name, one in self.outputs.items()},
+            "outputs": {name: without_infinity(asdict(one)) for name, one in self.outputs.items()},
             "limits": {name: asdict(one) for name, one in self.limits.items()},
             "observed": {name: asdict(one) for name, one in self.observed.items()},
             "drivers": {name: [asdict(one) for one in some] for name, some in self.drivers.items()},
@@ -184,9 +197,11 @@ def summarize(draws: Draws) -> Summary:
     scenario = draws.scenario
     return Summary(
         scenario=scenario,
-        outputs={name: _output(draws, name) for name in draws.outputs},
+        outputs={name: output_summary(draws, name) for name in draws.outputs},
         limits={
-            name: _limit(draws, marker) for name, marker in scenario.limits.items() if marker.output in draws.values
+            name: limit_summary(draws, marker)
+            for name, marker in scenario.limits.items()
+            if marker.output in draws.values
         },
         observed={name: _observed(draws, marker) for name, marker in scenario.observed.items() if name in draws.values},
         drivers=_drivers(draws),
@@ -223,7 +238,8 @@ def standard_error(each: Floats, axis: int = -1) -> Any:
     return np.where(agree, 0.0, np.where(np.isnan(error), np.inf, error))
 
 
-def _output(draws: Draws, name: str) -> OutputSummary:
+def output_summary(draws: Draws, name: str) -> OutputSummary:
+    """One output of some draws, in its printed unit."""
     unit = QUANTITIES[name].unit
     values = np.asarray(draws[name], np.float64)
     if draws.scenario.certain(name):
@@ -294,14 +310,15 @@ def _hdi(flat: Floats) -> Interval:
     return Interval(INTERVAL, float(low), float(high) if high < huge else math.inf)
 
 
-def _without_infinity(node: Any) -> Any:
-    """JSON has no infinite numbers."""
+def without_infinity(node: Any) -> Any:
+    """A tree for JSON, which has no infinite numbers: null in their place."""
     if isinstance(node, Mapping):
-        return {key: _without_infinity(value) for key, value in node.items()}
+        return {key: without_infinity(value) for key, value in node.items()}
     return None if isinstance(node, float) and not math.isfinite(node) else node
 
 
-def _limit(draws: Draws, marker: Marker) -> LimitSummary:
+def limit_summary(draws: Draws, marker: Marker) -> LimitSummary:
+    """The probability that a limit is kept."""
     kept = draws.values[marker.output] <= marker.value
     probability = float(kept.mean())
     count = kept.size

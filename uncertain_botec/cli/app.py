@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +16,7 @@ import typer
 
 from uncertain_botec.cli import options
 from uncertain_botec.cli.listing import Kind, listing
-from uncertain_botec.cli.options import Device, Json, Precision, Quiet, Run, Sampler, Settings
+from uncertain_botec.cli.options import Device, Draws, Json, Precision, Quiet, Require, Run, Sampler, Seed, Settings
 from uncertain_botec.errors import Fault, PriorFileError, UsageError
 
 if TYPE_CHECKING:
@@ -49,10 +50,8 @@ def _botec(
 @app.command()
 def forecast(
     run: Run,
-    draws: Annotated[str, typer.Option(metavar="N", help="At least how many draws: 1000000, 8M, 1e6, 2^20.")] = "2^20",
-    seed: Annotated[
-        int, typer.Option(min=0, help="Seed of the randomisations; the same seed gives the same numbers.")
-    ] = 0,
+    draws: Draws = "2^20",
+    seed: Seed = 0,
     settings: Settings = None,
     as_json: Json = False,
     out: Annotated[
@@ -68,9 +67,13 @@ def forecast(
             metavar="N", min=1, help="Draws evaluated at a time; changes memory, not results beyond rounding."
         ),
     ] = None,
+    require: Require = False,
     quiet: Quiet = False,
 ) -> None:
-    """Forecast compute, accelerator-hours, time and cost as P10, P50 and P90."""
+    """Forecast compute, accelerator-hours, time and cost as P10, P50 and P90.
+
+    With --require, exit with 3 where the memory does not fit or the run does not finish with a chance of 90 %.
+    """
     started = time.perf_counter()
     from uncertain_botec.prior_files.loading import load_scenario
 
@@ -120,6 +123,48 @@ def forecast(
             else f"{count:,} draws rounded up to {len(drawn):,}: {sampler.value} points come in such sizes"
         )
         _say(*([rounded] if rounded else []), timing_line(summary, time.perf_counter() - started))
+    if require:
+        _require(summary.unmet)
+
+
+@app.command()
+def size(
+    run: Run,
+    sizes: Annotated[
+        str | None, typer.Option(metavar="N,N,...", help="Numbers of accelerators; a ladder around the stated one.")
+    ] = None,
+    confidence: Annotated[
+        str, typer.Option(metavar="P", help="Probability of keeping memory and deadline, such as 90% or 0.9.")
+    ] = "90%",
+    draws: Draws = "2^17",
+    seed: Seed = 0,
+    settings: Settings = None,
+    as_json: Json = False,
+    require: Require = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show time, cost and fit over cluster sizes, the smallest that fits, and the smallest in time.
+
+    With --require, exit with 3 where no size fits, or none keeps the deadline, at the confidence asked.
+    """
+    from uncertain_botec.prior_files.loading import load_scenario
+
+    count, chance = options.draws_of(draws), options.confidence_of(confidence)
+    numbers = None if sizes is None else options.sizes_of(sizes)
+    scenario = load_scenario(run, settings or ())
+    if not quiet:
+        _say(*scenario.warnings, *scenario.notes)
+    from uncertain_botec.sizing import size as sized
+
+    sizing = sized(scenario, numbers, confidence=chance, draws=count, seed=seed)
+    if as_json:
+        _print_json(sizing.to_dict())
+    else:
+        from uncertain_botec.cli.size_table import size_table
+
+        _console().print(size_table(sizing))
+    if require:
+        _require(sizing.unmet)
 
 
 @app.command()
@@ -185,6 +230,14 @@ def schema() -> None:
     from uncertain_botec.prior_files.schema import json_schema
 
     print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+
+
+def _require(unmet: Sequence[str]) -> None:
+    """Exit with 3, and one line on standard error, where something asked for is not met."""
+    if unmet:
+        sys.stdout.flush()
+        _say(f"botec: required and not met: {', '.join(unmet)}")
+        raise typer.Exit(3)
 
 
 def _print_json(document: dict[str, Any]) -> None:

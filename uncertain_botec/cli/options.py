@@ -12,7 +12,7 @@ import typer
 from uncertain_botec.errors import UsageError
 from uncertain_botec.library import shipped
 
-_DRAWS = re.compile(r"(?P<number>\d+(?:[._]\d+)*(?:e\d+)?)(?P<scale>[kKMGB]?)|2(?:\^|\*\*)(?P<power>\d+)")
+_WHOLE = re.compile(r"(?P<number>\d+(?:[._]\d+)*(?:e\d+)?)(?P<scale>[kKMGB]?)|2(?:\^|\*\*)(?P<power>\d+)")
 # Larger whole numbers are not exact in a float; no machine holds that many draws.
 _MOST = 2.0**53
 _SCALES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "B": 10**9}
@@ -43,15 +43,41 @@ class Device(StrEnum):
 
 def draws_of(text: str) -> int:
     """A number of draws such as `8M`, `1e6`, `2^20` or `1_000_000`."""
-    match = _DRAWS.fullmatch(text.strip())
+    value = _whole(text)
+    if value is None:
+        raise UsageError(f"--draws {text}: expected a whole number of at least 1, such as 1000000, 8M, 1e6 or 2^20")
+    return value
+
+
+def _whole(text: str) -> int | None:
+    """A whole number from 1 on, with a scale or as a power of two, or None."""
+    match = _WHOLE.fullmatch(text.strip())
     value = math.nan
     if match and match["power"]:
         value = 2.0 ** min(int(match["power"]), 1000)
     elif match:
         value = float(match["number"].replace("_", "")) * _SCALES[match["scale"]]
-    if not 1 <= value <= _MOST or value != int(value):
-        raise UsageError(f"--draws {text}: expected a whole number of at least 1, such as 1000000, 8M, 1e6 or 2^20")
-    return int(value)
+    return int(value) if 1 <= value <= _MOST and value == int(value) else None
+
+
+def sizes_of(text: str) -> tuple[int, ...]:
+    """Numbers of accelerators such as `256,512,1k`."""
+    sizes = [_whole(part) for part in text.split(",")]
+    if None in sizes:
+        raise UsageError(f"--sizes {text}: expected whole numbers of accelerators, such as 256,512,1k")
+    return tuple(one for one in sizes if one is not None)
+
+
+def confidence_of(text: str) -> float:
+    """A probability such as `90%`, `90 %` or `0.9`."""
+    number, percent, rest = text.strip().partition("%")
+    try:
+        value = float(number) / (100 if percent else 1)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1 or rest.strip():
+        raise UsageError(f"--confidence {text}: expected a probability between 0 and 1, such as 90% or 0.9")
+    return value
 
 
 def _complete_run(incomplete: str) -> list[str]:
@@ -65,5 +91,11 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="PATH=VALUE", help="Override a value, e.g. inputs.mfu.p50=0.4; may be repeated."),
 ]
+Require = Annotated[
+    bool,
+    typer.Option("--require", help="Exit with 3 where what is asked is not met: see the command's description."),
+]
+Draws = Annotated[str, typer.Option("--draws", metavar="N", help="At least how many draws: 1000000, 8M, 1e6, 2^20.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table; numbers are unrounded.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on standard error but faults.")]

@@ -1,0 +1,107 @@
+"""How cluster sizes are drawn in a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from rich import box
+from rich.console import Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from uncertain_botec.choices import CHOICES
+from uncertain_botec.presentation import name_of_choice, number
+from uncertain_botec.sizing import Size, Sizing
+from uncertain_botec.summaries import LimitSummary
+from uncertain_botec.units import readable_scale
+
+_LIMITS = {"deadline": "in\ntime", "budget": "in\nbudget", "memory": "\nfits"}
+# Sizes are compared down a column; a fourth digit would only be in the way.
+_DIGITS = 3
+_READING = (
+    "P90: a 90 % chance of being at or below. Every size is forecast with the same draws of everything else. "
+    "*: meets all that is asked."
+)
+
+
+def size_table(sizing: Sizing) -> Group:
+    """A row for each size, and below it the smallest ones and what else there is to know."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    limits = [name for name in _LIMITS if name in sizing.sizes[0].limits]
+    scale, money = _money(sizing)
+    # Two lines, so that eighty columns hold all of them.
+    headings = ["\naccelerators", "days\nP10", "\nP50", "\nP90"]
+    headings += [f"{money.replace(' ', chr(10))} P50", "\nP90"] if money else []
+    for heading in (*headings, *(_LIMITS[name] for name in limits), ""):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for one in sizing.sizes:
+        table.add_row(*_cells(one, limits, scale, sizing.confidence))
+    lines = Table.grid(padding=(0, 2))
+    lines.add_column(style="bold")
+    lines.add_column()
+    for subject, statement in _findings(sizing):
+        lines.add_row(Text(subject), Text(statement))
+    return Group(
+        Text(sizing.scenario.title, style="bold"), table, lines, Padding(Text(_READING, style="dim"), (1, 0, 0, 0))
+    )
+
+
+def _money(sizing: Sizing) -> tuple[float, str]:
+    """One scale for all costs, so that they compare down the column."""
+    costs = [one.outputs["cost"].p50 for one in sizing.sizes if "cost" in one.outputs]
+    finite = [cost for cost in costs if math.isfinite(cost)]
+    if not costs:
+        return 1.0, ""
+    scale, unit = readable_scale(min(finite, default=1.0), "USD")
+    return scale, unit
+
+
+def _cells(one: Size, limits: list[str], scale: float, confidence: float) -> Iterator[str]:
+    yield f"{one.accelerators:,}"
+    time = one.outputs["training_time"]
+    for key in ("p10", "p50", "p90"):
+        yield number(getattr(time, key), time.mcse[key], _DIGITS)
+    if "cost" in one.outputs:
+        cost = one.outputs["cost"]
+        for key in ("p50", "p90"):
+            yield number(getattr(cost, key) / scale, cost.mcse[key] / scale, _DIGITS)
+    for name in limits:
+        yield _chance(one.limits[name])
+    asked = [name for name in ("memory", "deadline") if name in limits]
+    yield "*" if asked and all(one.keeps(name, confidence) for name in asked) else ""
+
+
+def _chance(limit: LimitSummary) -> str:
+    """A probability in percent, never rounded up to certainty."""
+    percent = 100 * limit.probability
+    if limit.mcse == 0:
+        return f"{percent:g} %"
+    if percent < 0.1:
+        return "<0.1 %"
+    return ">99.9 %" if percent > 99.9 else f"{percent:.1f} %"
+
+
+def _findings(sizing: Sizing) -> Iterator[tuple[str, str]]:
+    confidence = f"at {100 * sizing.confidence:g} %"
+    stated = sizing.sizes[0].limits
+    for name, size, what in (
+        ("memory", sizing.fits, "Smallest that fits"),
+        ("deadline", sizing.in_time, "Smallest in time"),
+    ):
+        if name in stated:
+            yield what, "none" if size is None else f"{size:,} accelerators, {confidence}"
+    if {"memory", "deadline"} <= stated.keys():
+        yield "Smallest of both", "none" if sizing.smallest is None else f"{sizing.smallest:,} accelerators"
+    if sizing.granularity > 1:
+        yield "Granularity", f"multiples of {sizing.granularity:,} accelerators"
+    for name in ("deadline", "budget"):
+        if name in stated:
+            scale, unit = readable_scale(stated[name].value, stated[name].unit)
+            yield name.capitalize(), f"{stated[name].value / scale:,.4g} {unit}"
+    if "flop_convention" in sizing.scenario.choices_in_force:
+        word = sizing.scenario.choices["flop_convention"]
+        yield name_of_choice("flop_convention"), f"{word}: {CHOICES['flop_convention'].options[word]}"
+    for note in sizing.notes:
+        yield "Note", note

@@ -1,0 +1,282 @@
+"""How large a cluster: one scenario over numbers of accelerators, and the smallest that fits and is in time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from uncertain_botec.dependence import Dependence
+from uncertain_botec.distributions import elicit, level_of_u
+from uncertain_botec.draws import Draws
+from uncertain_botec.errors import UsageError
+from uncertain_botec.scenario import Input, Scenario
+from uncertain_botec.summaries import LimitSummary, OutputSummary, limit_summary, output_summary, without_infinity
+
+DEFAULT_DRAWS = 1 << 17
+CONFIDENCE = 0.9
+
+# The ladder goes from an eighth of the stated accelerators to eight times as many, and upward from there in search of a
+# deadline until this many doublings show that more accelerators do not help.
+_STEPS = range(-3, 4)
+_MOST_DOUBLINGS = 20
+_MOST_ACCELERATORS = 1 << 40
+
+Sampler = Callable[..., Draws]
+
+
+@dataclass(frozen=True)
+class Size:
+    """One number of accelerators.
+
+    Attributes:
+        accelerators: how many.
+        outputs: `training_time` and `cost`.
+        limits: `deadline`, `budget` and `memory`, those there are.
+        finishes: the probability that the run finishes at all.
+    """
+
+    accelerators: int
+    outputs: Mapping[str, OutputSummary]
+    limits: Mapping[str, LimitSummary]
+    finishes: float
+
+    def keeps(self, limit: str, confidence: float) -> bool:
+        """Whether a limit is kept with at least this probability; one that is not stated always is."""
+        return limit not in self.limits or self.limits[limit].probability >= confidence
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """A scenario over cluster sizes.
+
+    Attributes:
+        scenario: as loaded, with its own number of accelerators.
+        confidence: the probability with which limits are to be kept.
+        granularity: sizes are multiples of this many accelerators.
+        sizes: in ascending order.
+        fits: the smallest size whose memory suffices at that confidence, or None.
+        in_time: the smallest size that keeps the deadline at that confidence, or None.
+        smallest: the smallest that does both of what is asked, or None.
+        notes: what the reader should know, such as why there is no smallest size.
+    """
+
+    scenario: Scenario
+    confidence: float
+    granularity: int
+    sizes: tuple[Size, ...]
+    fits: int | None
+    in_time: int | None
+    smallest: int | None
+    notes: tuple[str, ...]
+
+    @property
+    def unmet(self) -> tuple[str, ...]:
+        """The stated requirements that no size meets."""
+        asked = (("memory", self.fits), ("deadline", self.in_time))
+        stated = {name for one in self.sizes for name in one.limits}
+        return tuple(name for name, size in asked if name in stated and size is None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form, schema `uncertain-botec/size/1`; numbers are unrounded, infinite ones null."""
+        return {
+            "schema": "uncertain-botec/size/1",
+            "scenario": {"title": self.scenario.title, "path": self.scenario.path, "sha256": self.scenario.sha256},
+            "choices": dict(self.scenario.choices),
+            "confidence": self.confidence,
+            "granularity": self.granularity,
+            "sizes": [without_infinity(asdict(one)) for one in self.sizes],
+            "smallest_that_fits": self.fits,
+            "smallest_in_time": self.in_time,
+            "smallest": self.smallest,
+            "unmet": list(self.unmet),
+            "notes": list(self.notes),
+        }
+
+
+def size(
+    scenario: Scenario,
+    sizes: Sequence[int] | None = None,
+    *,
+    confidence: float = CONFIDENCE,
+    draws: int = DEFAULT_DRAWS,
+    seed: int = 0,
+    **options: Any,
+) -> Sizing:
+    """Forecast a scenario over numbers of accelerators, with the same draws of everything else.
+
+    Args:
+        scenario: whose estimator takes `accelerators`; what it states of them is replaced.
+        sizes: numbers of accelerators; by default a ladder around the median of the stated ones.
+        confidence: the probability with which memory and deadline are to be kept.
+        draws: at least how many for each size.
+        seed: of the randomisations.
+        options: further options of `sample`.
+
+    Returns:
+        The sizes and the smallest ones that meet what is asked.
+
+    Raises:
+        UsageError: the scenario takes no accelerators, or an option cannot be used.
+        SamplingError: draws that cannot be used.
+    """
+    from uncertain_botec.sampling.engine import sample
+
+    if "accelerators" not in scenario.inputs:
+        raise UsageError(f"{scenario.path}: the answer does not depend on accelerators, so there is nothing to size")
+    if not 0 < confidence < 1:
+        raise UsageError(f"a confidence of {confidence:g} is not between 0 and 1")
+    if sizes is not None and not all(1 <= one <= _MOST_ACCELERATORS and one == int(one) for one in sizes):
+        raise UsageError("sizes are whole numbers of accelerators, from 1")
+    granularity = _granularity(scenario)
+    notes = [] if scenario.inputs["accelerators"].known else ["accelerators are uncertain in the file; here each size"]
+    wanted = sorted(set(map(int, sizes))) if sizes else _ladder(scenario, granularity)
+    left_out = [one for one in wanted if one < granularity]
+    if left_out:
+        notes.append(f"{_listed(left_out)} accelerators hold no replica of this layout, which takes {granularity:,}")
+    found: dict[int, tuple[Size, Draws]] = {}
+
+    def at(number: int) -> Size:
+        if number not in found:
+            drawn = sample(_with(scenario, number), draws, seed=seed, **options)
+            found[number] = _summarized(number, drawn), drawn
+        return found[number][0]
+
+    ladder = [at(one) for one in wanted if one >= granularity]
+    if not ladder:
+        raise UsageError(f"every size is below {granularity:,} accelerators, which one replica of this layout takes")
+    fits, why = _fits(found[ladder[0].accelerators][1], confidence, granularity)
+    notes += [why] if why else []
+    in_time, why = _in_time(ladder, at, confidence, granularity)
+    notes += [why] if why else []
+    asked = [one for one, name in ((fits, "memory"), (in_time, "deadline")) if name in ladder[0].limits]
+    smallest = max(one for one in asked if one is not None) if asked and None not in asked else None
+    # What was found by search stands among the rest.
+    shown = {one.accelerators: one for one in ladder} | {
+        one: at(one) for one in (fits, in_time) if one is not None and one <= _MOST_ACCELERATORS
+    }
+    return Sizing(
+        scenario,
+        confidence,
+        granularity,
+        tuple(shown[one] for one in sorted(shown)),
+        fits,
+        in_time,
+        smallest,
+        tuple(notes),
+    )
+
+
+def _known(scenario: Scenario, name: str) -> float:
+    """A known input, and 1 where it is not stated or not known exactly."""
+    one = scenario.inputs.get(name)
+    return one.distribution.support[0] if one is not None and one.known else 1.0
+
+
+def _granularity(scenario: Scenario) -> int:
+    """Accelerators that one replica of the layout takes; without a layout, those of a node."""
+    if "data_parallel" in scenario.plan.outputs:
+        group = max(_known(scenario, "tensor_parallel"), _known(scenario, "expert_parallel"))
+        return max(1, int(group * _known(scenario, "pipeline_parallel")))
+    return max(1, int(_known(scenario, "accelerators_per_node")))
+
+
+def _ladder(scenario: Scenario, granularity: int) -> list[int]:
+    """Powers of two around the stated number, as multiples of the granularity, without duplicates."""
+    median = float(scenario.inputs["accelerators"].distribution.quantile(level_of_u(np.array([0.5])))[0])
+    steps = (max(1, round(median * 2.0**step / granularity)) * granularity for step in _STEPS)
+    return sorted({min(one, _MOST_ACCELERATORS) for one in steps})
+
+
+def _with(scenario: Scenario, number: int) -> Scenario:
+    """The scenario with exactly this many accelerators."""
+    stated = {"value": number, "source": "a size that is looked at"}
+    known = Input("accelerators", stated, elicit("fixed", {"value": float(number)}), "")
+    return replace(
+        scenario,
+        inputs={**scenario.inputs, "accelerators": known},
+        dependence=_without(scenario.dependence, "accelerators"),
+    )
+
+
+def _without(dependence: Dependence | None, name: str) -> Dependence | None:
+    if dependence is None or name not in dependence.names:
+        return dependence
+    kept = [row for row, one in enumerate(dependence.names) if one != name]
+    latent = tuple(tuple(dependence.latent[row][column] for column in kept) for row in kept)
+    return Dependence(tuple(dependence.names[row] for row in kept), latent)
+
+
+def _summarized(number: int, drawn: Draws) -> Size:
+    reported = ("training_time", "cost")
+    outputs: dict[str, OutputSummary] = {n: output_summary(drawn, n) for n in reported if n in drawn.outputs}
+    limits = {
+        name: limit_summary(drawn, marker)
+        for name, marker in drawn.scenario.limits.items()
+        if marker.output in drawn.values
+    }
+    endless = outputs["training_time"].endless if "training_time" in outputs else 0.0
+    return Size(number, outputs, limits, 1 - endless)
+
+
+def _fits(drawn: Draws, confidence: float, granularity: int) -> tuple[int | None, str]:
+    """The smallest size that fits, which the draws of any size tell, or why there is none."""
+    if "minimum_accelerators" not in drawn.values:
+        return None, "memory is not looked at: state optimizer, micro_batch, tensor_parallel, pipeline_parallel, ..."
+    needed = np.sort(drawn["minimum_accelerators"], axis=None)
+    number = float(needed[math.ceil(confidence * needed.size) - 1])
+    if not math.isfinite(number):
+        return None, "no number of accelerators makes this layout fit: shard more, split more, or recompute activations"
+    return math.ceil(number / granularity) * granularity, ""
+
+
+def _in_time(
+    ladder: Sequence[Size], at: Callable[[int], Size], confidence: float, granularity: int
+) -> tuple[int | None, str]:
+    """The smallest size that keeps the deadline, by bisection below the first of the ladder that does, or why none."""
+    if "deadline" not in ladder[0].limits:
+        return None, "no deadline is stated"
+    tried: list[Size] = []
+    for one in _upward(ladder, at):
+        tried.append(one)
+        if one.keeps("deadline", confidence):
+            break
+    else:
+        best = max(tried, key=lambda one: one.limits["deadline"].probability)
+        chance = 100 * best.limits["deadline"].probability
+        return None, f"no size keeps the deadline; {best.accelerators:,} come nearest, with {chance:.3g} %"
+    high = tried[-1].accelerators
+    low = tried[-2].accelerators if len(tried) > 1 else 0
+    while (high - low) > granularity:
+        middle = (low + high) // 2 // granularity * granularity
+        if middle in (low, high):
+            middle = low + granularity
+        if at(middle).keeps("deadline", confidence):
+            high = middle
+        else:
+            low = middle
+    return high, ""
+
+
+def _upward(ladder: Sequence[Size], at: Callable[[int], Size]) -> Iterator[Size]:
+    """The ladder, and then its last size doubled again and again, until that only makes it worse."""
+    yield from ladder
+    number = ladder[-1].accelerators
+    best = max(one.limits["deadline"].probability for one in ladder)
+    for _ in range(_MOST_DOUBLINGS):
+        number *= 2
+        if number > _MOST_ACCELERATORS:
+            return
+        one = at(number)
+        yield one
+        chance = one.limits["deadline"].probability
+        if chance < best or one.finishes == 0:
+            return
+        best = chance
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(f"{one:,}" for one in numbers)
