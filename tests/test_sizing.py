@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import weakref
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scipy.special import ndtr, ndtri
 
-from uncertain_botec import Scenario, load_scenario, sample, size, summarize
+from uncertain_botec import Draws, Scenario, load_scenario, sample, size, summarize
 from uncertain_botec.errors import UsageError
+from uncertain_botec.sampling import engine
 
 FLOP = 6 * 7e9 * 2e12
 PEAK = 312e12
@@ -157,6 +160,98 @@ def test_more_accelerators_need_not_be_sooner(tmp_path: Path) -> None:
     assert sizing.unmet == ("deadline",)
     assert any("no size keeps the deadline" in note for note in sizing.notes)
     assert sizing.granularity == 8
+
+
+def late_when_large(folder: Path, deadline: str, head: str = "", more: str = "") -> Scenario:
+    """A run that is soonest on about 3000 accelerators, in 8.3 days; more of them fail too often."""
+    failing = FAILING.replace("0.5 failure", "0.05 failure")
+    text = head + SIMPLE.format(accelerators=64, mfu=0.4, more=failing + more)
+    file = folder / "run.toml"
+    file.write_text(text.replace("failure_overhead           = 0.1\n", "").replace("20 day", deadline), "utf-8")
+    return load_scenario(file)
+
+
+def days(folder: Path, number: int) -> float:
+    """The training time that a forecast on this many accelerators gives, everything being known."""
+    scenario = load_scenario(folder / "run.toml", [f"inputs.accelerators={number}"])
+    return summarize(sample(scenario, 64)).outputs["training_time"].p50
+
+
+@pytest.mark.parametrize("sizes", [None, [64], [3000], [16384], [100_000]])
+def test_a_window_between_powers_of_two(sizes: list[int] | None, tmp_path: Path) -> None:
+    """2048 and 4096 accelerators are late and some between are not: the first is found, whatever sizes are shown."""
+    scenario = late_when_large(tmp_path, "8.5 day")
+    assert min(days(tmp_path, 2048), days(tmp_path, 4096)) > 8.5
+    first = next(number for number in range(2048, 4096, 8) if days(tmp_path, number) <= 8.5)
+    sizing = size(scenario, sizes, draws=64)
+    assert sizing.in_time == sizing.smallest == first
+    assert sizing.unmet == ()
+
+
+def test_the_size_that_comes_nearest(tmp_path: Path) -> None:
+    """Where none is in time, the size named takes no longer than the best by trial, to half a percent."""
+    sizing = size(late_when_large(tmp_path, "8 day"), draws=64)
+    assert sizing.in_time is None
+    (note,) = (note for note in sizing.notes if "come nearest" in note)
+    named = int(note.partition("about ")[2].partition(" ")[0].replace(",", ""))
+    assert days(tmp_path, named) <= 1.005 * min(days(tmp_path, number) for number in range(2048, 4096, 64))
+
+
+@pytest.mark.parametrize(("needs", "both"), [(600, 600), (20_000, None)])
+def test_large_enough_may_be_too_large(needs: int, both: int | None, tmp_path: Path) -> None:
+    """Where only clusters fit that fail too often to be in time, no size does both, though some size does each."""
+    head, more = memory()
+    more = more.replace("zero_stage                     = 1", "zero_stage = 3")
+    roomy = summarize(sample(late_when_large(tmp_path, "20 day", head, more), 64)).outputs
+    rest = roomy["activation_memory"].p50 + roomy["logit_memory"].p50
+    # Stage 3 shards all 16 bytes per parameter; 90 % of the memory is usable.
+    more = more.replace("40 GB", f"{(rest + 7 * 16 / (needs - 1)) / 0.9:.9f} GB")
+    sizing = size(late_when_large(tmp_path, "20 day", head, more), draws=64)
+    assert sizing.fits == needs
+    assert sizing.in_time is not None
+    assert sizing.in_time < 600
+    assert sizing.smallest == both
+    assert sizing.unmet == (() if both else ("memory and deadline at once",))
+    assert any("no size that fits keeps the deadline" in note for note in sizing.notes) == (both is None)
+
+
+def test_the_smallest_in_time_is_a_multiple(tmp_path: Path) -> None:
+    """Where 414 accelerators are enough and come in eights, it is 416, though 415 are asked for and in time too."""
+    head, more = memory()
+    load(tmp_path, head, more=more)
+    deadline = FLOP * 1.1 / (PEAK * 0.4 * 413.5 * DAY)
+    file = tmp_path / "run.toml"
+    file.write_text(file.read_text("utf-8").replace("20 day", f"{deadline!r} day"), "utf-8")
+    sizing = size(load_scenario(file), [415], draws=64)
+    assert sizing.in_time == 416
+    assert 415 in [one.accelerators for one in sizing.sizes]
+
+
+def test_an_uncertain_layout(tmp_path: Path) -> None:
+    """Where two or eight accelerators share a layer, in four stages, sizes are multiples of what the larger takes."""
+    head, more = memory()
+    either = "{ family = 'choice', values = [2, 8], weights = [0.5, 0.5] }"
+    more = more.replace("tensor_parallel                = 2", f"tensor_parallel = {either}")
+    sizing = size(load(tmp_path, head, more=more), draws=64)
+    assert sizing.granularity == 32
+    assert all(one.accelerators % 32 == 0 for one in sizing.sizes)
+
+
+def test_draws_are_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one size is drawn, no other's draws are held but the first's, however long the search."""
+    made: list[weakref.ref[Draws]] = []
+    held: list[int] = []
+
+    def counting(*arguments: Any, **options: Any) -> Draws:
+        held.append(sum(one() is not None for one in made))
+        drawn = sample(*arguments, **options)
+        made.append(weakref.ref(drawn))
+        return drawn
+
+    monkeypatch.setattr(engine, "sample", counting)
+    size(load(tmp_path), draws=64)
+    assert len(made) > 10
+    assert max(held) <= 1
 
 
 def test_correlated_accelerators(tmp_path: Path) -> None:

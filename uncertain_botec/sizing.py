@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ CONFIDENCE = 0.9
 _STEPS = range(-3, 4)
 _MOST_DOUBLINGS = 20
 _MOST_ACCELERATORS = 1 << 40
-
-Sampler = Callable[..., Draws]
+# Where no size keeps the deadline, the one that comes nearest is found to this part of it: the chance is flat there.
+_NEAR = 1 / 64
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Sizing:
         sizes: in ascending order.
         fits: the smallest size whose memory suffices at that confidence, or None.
         in_time: the smallest size that keeps the deadline at that confidence, or None.
-        smallest: the smallest that does both of what is asked, or None.
+        smallest: the smallest that does both of what is asked, each at that confidence, or None.
         notes: what the reader should know, such as why there is no smallest size.
     """
 
@@ -78,7 +79,9 @@ class Sizing:
         """The stated requirements that no size meets."""
         asked = (("memory", self.fits), ("deadline", self.in_time))
         stated = {name for one in self.sizes for name in one.limits}
-        return tuple(name for name, size in asked if name in stated and size is None)
+        alone = tuple(name for name, size in asked if name in stated and size is None)
+        apart = stated & {"memory", "deadline"} and self.smallest is None
+        return alone or (("memory and deadline at once",) if apart else ())
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form, schema `uncertain-botec/size/1`; numbers are unrounded, infinite ones null."""
@@ -137,51 +140,57 @@ def size(
     left_out = [one for one in wanted if one < granularity]
     if left_out:
         notes.append(f"{_listed(left_out)} accelerators hold no replica of this layout, which takes {granularity:,}")
-    found: dict[int, tuple[Size, Draws]] = {}
+    usable = [one for one in wanted if one >= granularity]
+    if not usable:
+        raise UsageError(f"every size is below {granularity:,} accelerators, which one replica of this layout takes")
+    found: dict[int, Size] = {}
+
+    def draw(number: int) -> Draws:
+        return sample(_with(scenario, number), draws, seed=seed, **options)
 
     def at(number: int) -> Size:
+        # The draws themselves are let go: those of a search would fill any memory.
         if number not in found:
-            drawn = sample(_with(scenario, number), draws, seed=seed, **options)
-            found[number] = _summarized(number, drawn), drawn
-        return found[number][0]
+            found[number] = _summarized(number, draw(number))
+        return found[number]
 
-    ladder = [at(one) for one in wanted if one >= granularity]
-    if not ladder:
-        raise UsageError(f"every size is below {granularity:,} accelerators, which one replica of this layout takes")
-    fits, why = _fits(found[ladder[0].accelerators][1], confidence, granularity)
+    first = draw(usable[0])
+    found[usable[0]] = _summarized(usable[0], first)
+    fits, why = _fits(first, confidence, granularity)
+    del first
     notes += [why] if why else []
-    in_time, why = _in_time(ladder, at, confidence, granularity)
-    notes += [why] if why else []
-    asked = [one for one, name in ((fits, "memory"), (in_time, "deadline")) if name in ladder[0].limits]
+    in_time: int | None = None
+    if "deadline" in at(usable[0]).limits:
+        in_time, why = _in_time(_starts(granularity, usable, granularity), at, confidence, granularity)
+        notes += [f"no size keeps the deadline; {why}"] if why else []
+    else:
+        notes.append("no deadline is stated")
+    asked = [one for one, name in ((fits, "memory"), (in_time, "deadline")) if name in at(usable[0]).limits]
     smallest = max(one for one in asked if one is not None) if asked and None not in asked else None
+    # A size beyond the smallest in time may be late again, for failures grow with it.
+    if smallest is not None and not at(smallest).keeps("deadline", confidence):
+        smallest, why = _in_time(_starts(smallest, usable, granularity), at, confidence, granularity)
+        notes += [f"no size that fits keeps the deadline; {why}"] if why else []
     # What was found by search stands among the rest.
-    shown = {one.accelerators: one for one in ladder} | {
-        one: at(one) for one in (fits, in_time) if one is not None and one <= _MOST_ACCELERATORS
-    }
+    shown = {*usable, *(one for one in (fits, in_time, smallest) if one is not None)}
     return Sizing(
-        scenario,
-        confidence,
-        granularity,
-        tuple(shown[one] for one in sorted(shown)),
-        fits,
-        in_time,
-        smallest,
-        tuple(notes),
+        scenario, confidence, granularity, tuple(map(at, sorted(shown))), fits, in_time, smallest, tuple(notes)
     )
 
 
-def _known(scenario: Scenario, name: str) -> float:
-    """A known input, and 1 where it is not stated or not known exactly."""
+def _largest(scenario: Scenario, name: str) -> float:
+    """The largest that an input may be, and 1 where it is not stated or has no bound."""
     one = scenario.inputs.get(name)
-    return one.distribution.support[0] if one is not None and one.known else 1.0
+    high = 1.0 if one is None else one.distribution.support[1]
+    return high if math.isfinite(high) else 1.0
 
 
 def _granularity(scenario: Scenario) -> int:
     """Accelerators that one replica of the layout takes; without a layout, those of a node."""
     if "data_parallel" in scenario.plan.outputs:
-        group = max(_known(scenario, "tensor_parallel"), _known(scenario, "expert_parallel"))
-        return max(1, int(group * _known(scenario, "pipeline_parallel")))
-    return max(1, int(_known(scenario, "accelerators_per_node")))
+        group = max(_largest(scenario, "tensor_parallel"), _largest(scenario, "expert_parallel"))
+        return max(1, math.ceil(group * _largest(scenario, "pipeline_parallel")))
+    return max(1, math.ceil(_largest(scenario, "accelerators_per_node")))
 
 
 def _ladder(scenario: Scenario, granularity: int) -> list[int]:
@@ -227,45 +236,56 @@ def _fits(drawn: Draws, confidence: float, granularity: int) -> tuple[int | None
     if "minimum_accelerators" not in drawn.values:
         return None, "memory is not looked at: state optimizer, micro_batch, tensor_parallel, pipeline_parallel, ..."
     needed = np.sort(drawn["minimum_accelerators"], axis=None)
-    number = float(needed[math.ceil(confidence * needed.size) - 1])
-    if not math.isfinite(number):
+    # Compared as a part of the draws, which is how the probability of a limit is: their product with it may round up.
+    parts = np.arange(1, needed.size + 1) / needed.size
+    number = float(needed[np.searchsorted(parts, confidence)])
+    if number > _MOST_ACCELERATORS:
         return None, "no number of accelerators makes this layout fit: shard more, split more, or recompute activations"
     return math.ceil(number / granularity) * granularity, ""
 
 
+def _starts(least: int, sizes: Iterable[int], granularity: int) -> list[int]:
+    """Where a search looks first: the least size that is allowed, and the multiples at or next above the others."""
+    multiples = {-(-one // granularity) * granularity for one in sizes}
+    return sorted({least, *(one for one in multiples if one > least)})
+
+
 def _in_time(
-    ladder: Sequence[Size], at: Callable[[int], Size], confidence: float, granularity: int
+    starts: Sequence[int], at: Callable[[int], Size], confidence: float, granularity: int
 ) -> tuple[int | None, str]:
-    """The smallest size that keeps the deadline, by bisection below the first of the ladder that does, or why none."""
-    if "deadline" not in ladder[0].limits:
-        return None, "no deadline is stated"
-    tried: list[Size] = []
-    for one in _upward(ladder, at):
-        tried.append(one)
+    """The smallest size from the first start on that keeps the deadline, or what comes nearest.
+
+    It is exact where the chance of keeping the deadline rises with the size and then, where failures outgrow the
+    speed-up, falls again.
+    """
+    tried: dict[int, Size] = {}
+    for one in _upward(starts, at):
+        tried[one.accelerators] = one
         if one.keeps("deadline", confidence):
             break
     else:
-        best = max(tried, key=lambda one: one.limits["deadline"].probability)
+        tried |= _around_the_best(tried, at, confidence, granularity)
+    numbers = sorted(tried)
+    meeting = [place for place, one in enumerate(numbers) if tried[one].keeps("deadline", confidence)]
+    if not meeting:
+        best = max(tried.values(), key=_nearness)
         chance = 100 * best.limits["deadline"].probability
-        return None, f"no size keeps the deadline; {best.accelerators:,} come nearest, with {chance:.3g} %"
-    high = tried[-1].accelerators
-    low = tried[-2].accelerators if len(tried) > 1 else 0
-    while (high - low) > granularity:
-        middle = (low + high) // 2 // granularity * granularity
-        if middle in (low, high):
-            middle = low + granularity
-        if at(middle).keeps("deadline", confidence):
-            high = middle
-        else:
-            low = middle
+        return None, f"about {best.accelerators:,} accelerators come nearest, with {chance:.3g} %"
+    low, high = numbers[max(meeting[0] - 1, 0)], numbers[meeting[0]]
+    while high - low > granularity:
+        middle = _between(low, high, granularity)
+        low, high = (low, middle) if at(middle).keeps("deadline", confidence) else (middle, high)
     return high, ""
 
 
-def _upward(ladder: Sequence[Size], at: Callable[[int], Size]) -> Iterator[Size]:
-    """The ladder, and then its last size doubled again and again, until that only makes it worse."""
-    yield from ladder
-    number = ladder[-1].accelerators
-    best = max(one.limits["deadline"].probability for one in ladder)
+def _upward(starts: Sequence[int], at: Callable[[int], Size]) -> Iterator[Size]:
+    """The starts, and then the last doubled again and again, until that only makes it worse."""
+    best = 0.0
+    for number in starts:
+        one = at(number)
+        yield one
+        best = max(best, one.limits["deadline"].probability)
+    number = starts[-1]
     for _ in range(_MOST_DOUBLINGS):
         number *= 2
         if number > _MOST_ACCELERATORS:
@@ -276,6 +296,32 @@ def _upward(ladder: Sequence[Size], at: Callable[[int], Size]) -> Iterator[Size]
         if chance < best or one.finishes == 0:
             return
         best = chance
+
+
+def _around_the_best(
+    tried: Mapping[int, Size], at: Callable[[int], Size], confidence: float, granularity: int
+) -> dict[int, Size]:
+    """Sizes ever closer around the one that comes nearest to the deadline, until one keeps it."""
+    seen = dict(tried)
+    numbers = sorted(tried)
+    while True:
+        place = numbers.index(max(numbers, key=lambda one: _nearness(seen[one])))
+        best, numbers = numbers[place], numbers[max(place - 1, 0) : place + 2]
+        narrow = numbers[-1] - numbers[0] <= max(2 * granularity, best * _NEAR)
+        if narrow or seen[best].keeps("deadline", confidence):
+            return seen
+        numbers = sorted({*numbers, *(_between(low, high, granularity) for low, high in pairwise(numbers))})
+        seen |= {one: at(one) for one in numbers}
+
+
+def _nearness(one: Size) -> tuple[float, float]:
+    """How near a size comes to the deadline: its chance, and among equal ones how soon the quick tenth of runs is."""
+    return one.limits["deadline"].probability, -one.outputs["training_time"].p10
+
+
+def _between(low: int, high: int, granularity: int) -> int:
+    """A multiple of the granularity near the middle of two others."""
+    return (low + high) // 2 // granularity * granularity
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""A second route to every count: the tensors that a framework would allocate, and the products of a forward pass.
+"""A second route to every count: the tensors that a framework would allocate, multiply by, and keep.
 
 It shares nothing with the package: layer by layer, expert by expert, token by token, pair by pair.
 """
@@ -130,6 +130,46 @@ def _taken(tensor: Tensor, table: dict[str, Any], token: int) -> bool:
 def active_parameters(table: dict[str, Any]) -> int:
     """Parameters that take part in one token."""
     return sum(tensor.size for tensor in all_tensors(table) if _taken(tensor, table, token=1))
+
+
+def kept_numbers(table: dict[str, Any], layer: int) -> int:
+    """Numbers of one token that a layer's backward pass reads, but for inputs of norms and blocks of the hidden size.
+
+    Every operation names what its own backward pass reads; what two of them read is kept once.
+    """
+    kept: dict[str, int] = {}
+    heads = table["attention_heads"]
+    if "kv_lora_rank" in table:
+        for name, rank in (("q_a", table["q_lora_rank"]), ("kv_a", table["kv_lora_rank"])):
+            kept[f"{name}, read by its norm"] = rank
+            kept[f"{name}, read by the projection to heads"] = rank
+        query, value, groups = table["nope_head_size"] + table["rope_head_size"], table["value_head_size"], heads
+    else:
+        query = value = table["head_size"]
+        groups = table["kv_heads"]
+        if table["qk_norm"] != "none":
+            kept |= {f"q{head}, read by its norm": query for head in range(heads)}
+            kept |= {f"k{head}, read by its norm": query for head in range(groups)}
+    kept |= {f"q{head}, read by attention": query for head in range(heads)}
+    kept |= {f"k{head}, read by attention": query for head in range(groups)}
+    kept |= {f"v{head}, read by attention": value for head in range(groups)}
+    kept |= {f"o{head}, read by attention and the projection": value for head in range(heads)}
+    if not has_experts(table, layer):
+        kept |= _kept_in_mlp("mlp", table, table["mlp_size"])
+        return sum(kept.values())
+    for expert in range(table["experts"]):
+        if expert < table["experts_per_token"]:
+            kept[f"{expert}: token, read by the first matrix"] = table["hidden_size"]
+            kept |= _kept_in_mlp(f"{expert}", table, table["expert_size"])
+            kept[f"{expert}: result, read by its weight"] = table["hidden_size"]
+    for shared in range(table["shared_experts"]):
+        kept |= _kept_in_mlp(f"shared {shared}", table, table["shared_expert_size"])
+    return sum(kept.values())
+
+
+def _kept_in_mlp(name: str, table: dict[str, Any], size: int) -> dict[str, int]:
+    read = ("up, read by the gate", "gate, read by the gate") if table["mlp"] == "gated" else ("up, read by GeLU",)
+    return {f"{name}: {what}": size for what in (*read, "inner, read by the last matrix")}
 
 
 def forward_flop(table: dict[str, Any], mask: str) -> int:

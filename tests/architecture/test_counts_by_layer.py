@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from layer_walk import active_parameters, all_tensors, forward_flop
+from layer_walk import active_parameters, all_tensors, forward_flop, kept_numbers
 
 from uncertain_botec.architecture.table import from_table
 from uncertain_botec.architecture.transformer import Transformer
@@ -101,3 +101,12 @@ def test_cache_holds_what_is_projected(table: dict[str, Any]) -> None:
     names = ("kv_a",) if "kv_lora_rank" in table else ("k", "v")
     cached = sum(tensor.shape[0] for tensor in all_tensors(table) if tensor.name in names)
     assert _transformer(table).quantities("causal")["kv_width"] == cached
+
+
+@given(tables())
+@settings(max_examples=200, deadline=None)
+def test_width_of_activations(table: dict[str, Any]) -> None:
+    """Layers keep, on average, what the operations of their backward passes read; none keep nothing."""
+    kept = [kept_numbers(table, layer) for layer in range(table["layers"])]
+    mean = sum(kept) / len(kept) if kept else 0
+    assert _transformer(table).quantities("causal")["activation_width"] == mean

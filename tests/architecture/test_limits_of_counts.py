@@ -32,7 +32,7 @@ def test_no_layers() -> None:
     values = model.quantities("full")
     assert values["total_parameters"] == 50 * 8 + 8 + 50 * 8
     assert values["matmul_parameters"] == 50 * 8
-    assert values["attention_width"] == values["kv_width"] == values["layers"] == 0
+    assert values["attention_width"] == values["kv_width"] == values["activation_width"] == values["layers"] == 0
     assert values["attended_tokens"] == 16
     assert [row.name for row in model.components()] == ["token embedding", "norms", "output head"]
 
@@ -54,11 +54,12 @@ def test_tied_head_is_counted_once() -> None:
 
 
 def test_all_experts_are_a_dense_model() -> None:
-    """A token sent to all E experts of width f takes what an MLP of width E f takes, besides the router."""
+    """A token sent to all E experts of width f takes what an MLP of width E f takes, besides router and copies."""
     moe = _transformer(mlp_size=None, **EXPERTS | {"experts_per_token": 4}).quantities("causal")
     dense = _transformer().quantities("causal")
     assert moe["parameters"] == moe["total_parameters"] == dense["parameters"] + 2 * 8 * 4
     assert moe["matmul_parameters"] == dense["matmul_parameters"] + 2 * 8 * 4
+    assert moe["activation_width"] == dense["activation_width"] + 2 * 4 * 8
 
 
 def test_dense_layers_alone_are_a_dense_model() -> None:

@@ -122,6 +122,23 @@ def test_layers_with_a_window(name: str, windowed: int, of: int) -> None:
     assert sum(group.layers for group in groups) == of
 
 
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [
+        ("BLOOM", 12 * 14336),  # a layer of GPT: 4 h of attention, 8 h of the MLP (arXiv 2205.05198, section 4.1)
+        ("Llama-3-70B", 2 * 8192 + 2 * 1024 + 3 * 28672),
+        ("Qwen3-8B", 2 * 4096 + 2 * 1024 + (4096 + 1024) + 3 * 12288),  # queries and keys before their norms, too
+        ("Mixtral-8x7B", 2 * 4096 + 2 * 1024 + 2 * (3 * 14336 + 2 * 4096)),
+        ("Qwen1.5-MoE-A2.7B", 4 * 2048 + 4 * (3 * 1408 + 2 * 2048) + 3 * 5632 + 2048),  # a gated shared expert
+        ("DeepSeek-V3", 86016 + (3 * 55296 + 58 * 169984) / 61),  # 86016 = 128 (2 x 192 + 2 x 128) + 2 (1536 + 512)
+    ],
+)
+def test_width_of_activations(name: str, width: float) -> None:
+    """Numbers that a layer keeps for a token, added up by hand from the published sizes."""
+    found = from_config(CONFIGS[name][0]).quantities("causal")["activation_width"]
+    assert found == pytest.approx(width, rel=1e-15)
+
+
 def test_small_network() -> None:
     """2-3-1 has 9 weights, 4 neurons and 4 biases, and without biases none."""
     assert Network((2, 3, 1)).quantities() == {"weights": 9, "biases": 4, "neurons": 4}

@@ -97,6 +97,27 @@ def test_require(botec: Botec, run: Path) -> None:
     assert botec("size", run, "--draws", "2^10", *tight).code == 0
 
 
+def test_require_both_at_once(botec: Botec, run: Path) -> None:
+    """A size that fits and another that is in time do not make one that does both: exit code 3, and it is said."""
+    failing = (
+        "failure_overhead",
+        'node_failure_rate = "0.05 failure/node-day"\naccelerators_per_node = 8\n'
+        'restart_time = "1 hour"\ncheckpoint_write_time = "5 minute"\n#',
+    )
+    run.write_text(run.read_text("utf-8").replace(*failing).replace("zero_stage             = 1", "zero_stage = 3"))
+    outputs = json.loads(botec("forecast", run, "--draws", "64", "--json").out)["outputs"]
+    rest = sum(outputs[name]["p50"] for name in ("activation_memory", "logit_memory"))
+    states = 256 * sum(outputs[f"{name}_memory"]["p50"] for name in ("weight", "gradient", "optimizer"))
+    tight = ("--set", f"inputs.accelerator_memory={(rest + states / 99_999) / 0.9:.12f} GB")
+    result = botec("size", run, "--draws", "2^10", "--require", *tight)
+    assert result.code == 3
+    assert "Smallest of both    none" in result.out
+    assert result.err.splitlines()[-1] == "botec: required and not met: memory and deadline at once"
+    document = json.loads(botec("size", run, "--draws", "2^10", "--json", *tight).out)
+    assert document["smallest"] is None
+    assert None not in (document["smallest_that_fits"], document["smallest_in_time"])
+
+
 def test_forecast_require(botec: Botec, run: Path) -> None:
     """A forecast that does not fit says so in its memory table and, where it is required, with exit code 3."""
     assert botec("forecast", run, "--draws", "2^10", "--require").code == 0

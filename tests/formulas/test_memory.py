@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from uncertain_botec.architecture import Transformer, from_table
 from uncertain_botec.formulas import activations, memory
+from uncertain_botec.formulas.base import Formula
 
 GIB = 2.0**30
 SIZES = {"sequence_length": 2048.0}
 OF_22B = SIZES | {"micro_batch": 4.0, "hidden_size": 6144.0, "layers": 48.0}
 OF_175B = SIZES | {"micro_batch": 1.0, "hidden_size": 12288.0, "layers": 96.0}
+# A layer of GPT keeps 12 h numbers that tensor parallelism splits.
+WIDE_22B = OF_22B | {"activation_width": 12 * 6144.0}
+WIDE_175B = OF_175B | {"activation_width": 12 * 12288.0}
 ONE_STAGE = {"pipeline_parallel": 1.0, "pipeline_interleave": 1.0}
 EIGHT_STAGES = {"pipeline_parallel": 8.0, "pipeline_interleave": 3.0}
 
@@ -105,49 +112,86 @@ def test_published_activations() -> None:
     selective = activations.activation_memory_under_selective_recompute
     none = {"tensor_parallel": 8.0, "sequence_parallel": 0.0}
     split = {"tensor_parallel": 8.0, "sequence_parallel": 1.0}
-    assert activations.activation_memory(**OF_22B, **none, **ONE_STAGE, attention_heads=64.0) == 59.25 * GIB
-    assert selective(**OF_22B, **split, **ONE_STAGE) == 9.5625 * GIB
-    large = activations.activation_memory(**OF_175B, **none, **EIGHT_STAGES, attention_heads=96.0)
+    assert activations.activation_memory(**WIDE_22B, **none, **ONE_STAGE, attention_heads=64.0) == 59.25 * GIB
+    assert selective(**WIDE_22B, **split, **ONE_STAGE) == 9.5625 * GIB
+    large = activations.activation_memory(**WIDE_175B, **none, **EIGHT_STAGES, attention_heads=96.0)
     assert large == pytest.approx(66.84375 * GIB, rel=1e-12)
-    assert selective(**OF_175B, **split, **EIGHT_STAGES) == pytest.approx(12.3515625 * GIB, rel=1e-12)
+    assert selective(**WIDE_175B, **split, **EIGHT_STAGES) == pytest.approx(12.3515625 * GIB, rel=1e-12)
 
 
 def test_examples_of_fused_attention_and_full_recompute() -> None:
     """A fused kernel keeps what selective recompute keeps, 9.5625 GiB of 22B; inputs alone are 4.5 GiB."""
     split = {"tensor_parallel": 8.0, "sequence_parallel": 1.0}
-    assert activations.activation_memory_of_fused_attention(**OF_22B, **split, **ONE_STAGE) == 9.5625 * GIB
+    assert activations.activation_memory_of_fused_attention(**WIDE_22B, **split, **ONE_STAGE) == 9.5625 * GIB
     assert activations.activation_memory_under_full_recompute(**OF_22B, **ONE_STAGE) == 4.5 * GIB
 
 
-# Tensors that one layer keeps for its backward pass (arXiv 2205.05198, section 4.1): their size in inputs s b h or in
-# scores a s^2 b, bytes of an element, and what they are split by.
-_KEPT = (
-    ("norm before attention", 1, "input", 2, "sequence"),
-    ("input of queries, keys and values", 1, "input", 2, "sequence"),
-    ("queries", 1, "input", 2, "heads"),
-    ("keys", 1, "input", 2, "heads"),
-    ("softmax", 1, "score", 2, "heads"),
-    ("mask of the softmax's dropout", 1, "score", 1, "heads"),
-    ("dropped-out softmax", 1, "score", 2, "heads"),
-    ("values", 1, "input", 2, "heads"),
-    ("input of the projection", 1, "input", 2, "heads"),
-    ("mask of the dropout after attention", 1, "input", 1, "sequence"),
-    ("norm before the MLP", 1, "input", 2, "sequence"),
-    ("input of the MLP", 1, "input", 2, "sequence"),
-    ("input of GeLU", 4, "input", 2, "heads"),
-    ("input of the second matrix", 4, "input", 2, "heads"),
-    ("mask of the dropout after the MLP", 1, "input", 1, "sequence"),
-)
+class Kept(NamedTuple):
+    """A tensor that one layer keeps for its backward pass: numbers for each token, bytes of each, how it is split."""
+
+    name: str
+    numbers: int
+    size: int = 2
+    split: str = "heads"
 
 
-def _listed(s: int, b: int, h: int, a: int, t: int, q: int, *, scores: bool) -> float:
-    total = 0.0
-    for _, factor, kind, size, split in _KEPT:
-        if kind == "score" and not scores:
-            continue
-        elements = factor * (s * b * h if kind == "input" else a * s * s * b)
-        total += elements * size / (t if split == "heads" or q else 1)
-    return total
+def _sequence(name: str, numbers: int, size: int = 2) -> Kept:
+    return Kept(name, numbers, size, "sequence")
+
+
+def _kept(table: dict[str, Any], *, scores: bool) -> Iterator[Kept]:
+    """The tensors of a layer of GPT (arXiv 2205.05198, section 4.1), and what a gated MLP or experts have instead."""
+    h, a, s, f = table["hidden_size"], table["attention_heads"], table["sequence_length"], table["mlp_size"]
+    yield _sequence("norm before attention", h)
+    yield _sequence("input of queries, keys and values", h)
+    yield from [Kept("query", table["head_size"])] * a
+    yield from [Kept("key", table["head_size"]), Kept("value", table["head_size"])] * table["kv_heads"]
+    if scores:
+        yield Kept("softmax", a * s)
+        yield Kept("mask of the softmax's dropout", a * s, 1)
+        yield Kept("dropped-out softmax", a * s)
+    yield from [Kept("input of the projection", table["head_size"])] * a
+    yield _sequence("mask of the dropout after attention", h, 1)
+    yield _sequence("norm before the MLP", h)
+    yield _sequence("input of the MLP or the router", h)
+    if "experts" in table:
+        for _ in range(table["experts_per_token"]):
+            yield Kept("token sent to an expert", h)
+            yield from _kept_in_mlp(table["mlp"], table["expert_size"])
+            yield Kept("token sent back, before its weight", h)
+        for _ in range(table["shared_experts"]):
+            yield from _kept_in_mlp(table["mlp"], table["shared_expert_size"])
+    else:
+        yield from _kept_in_mlp(table["mlp"], f)
+    yield _sequence("mask of the dropout after the MLP", h, 1)
+
+
+def _kept_in_mlp(kind: str, width: int) -> Iterator[Kept]:
+    yield Kept("input of the activation function", width)
+    if kind == "gated":
+        yield Kept("what the gate multiplies", width)
+    yield Kept("input of the last matrix", width)
+
+
+def _listed(table: dict[str, Any], b: int, t: int, q: int, *, scores: bool) -> float:
+    tensors = _kept(table, scores=scores)
+    tokens = table["sequence_length"] * b
+    return sum(tokens * one.numbers * one.size / (t if one.split == "heads" or q else 1) for one in tensors)
+
+
+@st.composite
+def layers_of(draw: st.DrawFn, kind: str) -> dict[str, Any]:
+    """An `[architecture]` of 24 layers of GPT, with grouped heads and a gated MLP, or with experts besides."""
+    groups = draw(counts)
+    table = {"layers": 24, "sequence_length": draw(counts), "vocabulary_size": 50, "tied_embeddings": False}
+    table |= {"kv_heads": groups, "head_size": draw(counts), "mlp": "plain" if kind == "GPT" else "gated"}
+    table["attention_heads"] = groups * (1 if kind == "GPT" else draw(counts))
+    table["hidden_size"] = table["attention_heads"] * table["head_size"] if kind == "GPT" else draw(counts)
+    table["mlp_size"] = 4 * table["hidden_size"] if kind == "GPT" else draw(counts)
+    if kind == "mixture":
+        table |= {"experts": 8, "experts_per_token": draw(counts), "expert_size": draw(counts)}
+        table |= {"shared_experts": draw(st.integers(0, 2)), "shared_expert_size": draw(counts)}
+    return table
 
 
 def _layers_in_flight(layers: int, p: int, v: int) -> float:
@@ -158,26 +202,52 @@ def _layers_in_flight(layers: int, p: int, v: int) -> float:
     return max(itertools.accumulate(order)) * layers / (p * v)
 
 
-@given(counts, counts, counts, counts, counts, st.integers(0, 1), counts, counts)
+@pytest.mark.parametrize("kind", ["GPT", "grouped and gated", "mixture"])
+@given(data=st.data(), b=counts, t=counts, q=st.integers(0, 1), p=counts, v=counts)
 def test_activations_against_a_list_of_tensors(
-    s: int, b: int, head: int, a: int, t: int, q: int, p: int, v: int
+    kind: str, data: st.DataObject, b: int, t: int, q: int, p: int, v: int
 ) -> None:
-    """Summing the tensors that a layer keeps, over the layers in flight, gives each formula."""
-    h, layers = a * head, 24
-    at = _layers_in_flight(layers, p, v)
-    shape = {"sequence_length": s, "micro_batch": b, "hidden_size": h, "layers": layers}
-    stage = {"pipeline_parallel": p, "pipeline_interleave": v}
-    split = {"tensor_parallel": t, "sequence_parallel": q}
-    all_kept = activations.activation_memory(**shape, **split, **stage, attention_heads=a)
-    assert all_kept == pytest.approx(at * _listed(s, b, h, a, t, q, scores=True), rel=1e-12)
-    without = at * _listed(s, b, h, a, t, q, scores=False)
+    """Summing the tensors that a layer keeps, over the layers in flight, gives each formula at its counted width."""
+    table = data.draw(layers_of(kind))
+    at = _layers_in_flight(table["layers"], p, v)
+    known = _quantities(table) | {"micro_batch": b, "pipeline_parallel": p, "pipeline_interleave": v}
+    known |= {"tensor_parallel": t, "sequence_parallel": q}
+    if kind == "GPT":
+        assert known["activation_width"] == 12 * table["hidden_size"]
+    all_kept = _of(activations.activation_memory, known)
+    assert all_kept == pytest.approx(at * _listed(table, b, t, q, scores=True), rel=1e-12)
+    without = at * _listed(table, b, t, q, scores=False)
     for one in (
         activations.activation_memory_of_fused_attention,
         activations.activation_memory_under_selective_recompute,
     ):
-        assert one(**shape, **split, **stage) == pytest.approx(without, rel=1e-12)
-    inputs = activations.activation_memory_under_full_recompute(**shape, **stage)
-    assert inputs == pytest.approx(at * 2 * s * b * h, rel=1e-12)
+        assert _of(one, known) == pytest.approx(without, rel=1e-12)
+    inputs = at * 2 * table["sequence_length"] * b * table["hidden_size"]
+    assert _of(activations.activation_memory_under_full_recompute, known) == pytest.approx(inputs, rel=1e-12)
+
+
+def _quantities(table: dict[str, Any]) -> dict[str, float]:
+    if "experts" in table:
+        table = {key: value for key, value in table.items() if key != "mlp_size"}
+        table = table if table["shared_experts"] else {k: v for k, v in table.items() if k != "shared_expert_size"}
+    model = from_table(table)
+    assert isinstance(model, Transformer)
+    return model.quantities("full")
+
+
+def _of(one: Formula, known: dict[str, float]) -> float:
+    return float(one(**{name: known[name] for name in one.inputs}))
+
+
+@pytest.mark.parametrize("width", [8192, 16384, 24576, 32768])
+def test_plain_mlp_of_any_width(width: int) -> None:
+    """Megatron-LM's own s b h (18 + 4 f/h) / t a layer (megatron/training/theoretical_memory_usage.py, 00caa53)."""
+    split = {"tensor_parallel": 8.0, "sequence_parallel": 1.0}
+    heads = {"kv_heads": 64, "attention_heads": 64, "head_size": 96}
+    table = {"hidden_size": 6144, "mlp": "plain", "mlp_size": width, "sequence_length": 2048, **heads}
+    known = _quantities(table | {"layers": 48, "vocabulary_size": 50, "tied_embeddings": True})
+    found = _of(activations.activation_memory_of_fused_attention, known | {"micro_batch": 4.0} | split | ONE_STAGE)
+    assert found == pytest.approx(2048 * 4 * 6144 * (18 + 4 * width / 6144) * 48 / 8, rel=1e-12)
 
 
 @pytest.mark.parametrize("recompute", ["none", "selective", "full"])

@@ -169,12 +169,21 @@ EXAMPLES: dict[str, Example] = {
         "1.40625 GB",
         1e-12,
     ),
-    "activation_memory": (BIG | LAYOUT | {"attention_heads": 64, "sequence_parallel": 0}, "59.25 GiB", 1e-12),
-    "activation_memory_of_fused_attention": (BIG | LAYOUT | {"sequence_parallel": 1}, "9.5625 GiB", 1e-12),
+    "activation_memory": (
+        BIG | LAYOUT | {"activation_width": 12 * 6144, "attention_heads": 64, "sequence_parallel": 0},
+        "59.25 GiB",
+        1e-12,
+    ),
+    "activation_memory_of_fused_attention": (
+        BIG | LAYOUT | {"activation_width": 12 * 6144, "sequence_parallel": 1},
+        "9.5625 GiB",
+        1e-12,
+    ),
     "activation_memory_under_selective_recompute": (
         {
             "layers": 96,
             "hidden_size": 12288,
+            "activation_width": 12 * 12288,
             "sequence_length": "2048 token",
             "micro_batch": 1,
             "pipeline_interleave": 3,

@@ -258,9 +258,11 @@ def test_memory_asks_for_its_layout(tmp_path: Path) -> None:
     scenario = load(tmp_path, adam, RUN, LLAMA_3_70B, INPUTS, OVERHEAD, LAYOUT)
     summary = summarize(sample(scenario, 64))
     assert summary.limits["memory"].probability == 1
-    # 16 bytes of 70.55e9 parameters: 4 on 32 accelerators, 12 on all 4096; 34 s b h L / t bytes of activations.
+    # 16 bytes of 70.55e9 parameters: 4 on 32 accelerators, 12 on all 4096; activations s b (10 h + 2 w) L / t, where
+    # w = 104448: 8,192 each of queries and output, 1,024 each of keys and values, three times 28,672 in the gated MLP.
     states = 70553706496 * (4 / 32 + 12 / 4096)
-    needed = states + 34 * 8192 * 8192 * 80 / 8 + 4 * 8192 * 128256 / 8
+    width = 2 * 8192 + 2 * 1024 + 3 * 28672
+    needed = states + 8192 * (10 * 8192 + 2 * width) * 80 / 8 + 4 * 8192 * 128256 / 8
     assert summary.outputs["memory_per_accelerator"].p50 == pytest.approx(needed / 1e9, rel=1e-12)
     small = load(tmp_path, adam, RUN, LLAMA_3_70B, INPUTS, OVERHEAD, LAYOUT, 'accelerator_memory = "24 GB"\n')
     said = str(summarize(sample(small, 64)))

@@ -1,4 +1,8 @@
-"""The parts of a transformer layer, each with its exact count of weights in matrix products and of all else."""
+"""The parts of a transformer layer: exact counts of weights in matrix products and of all else, and of what is kept.
+
+`kept` counts the numbers that a part keeps for each token from its forward to its backward pass, besides those as wide
+as the residual stream that every layer has: the inputs of its norms and of the first matrices behind them.
+"""
 
 from __future__ import annotations
 
@@ -55,6 +59,17 @@ class Attention:
         """Numbers that the key-value cache holds for one token."""
         return int(count.kv_width(1, self.kv_heads, self.head_size))
 
+    @property
+    def kept(self) -> int:
+        """Queries, keys, values and the output's input; queries and keys also before their norms, if they have any.
+
+        Where more accelerators share a layer than there are heads of keys and values, these are not split further, and
+        too little is counted.
+        """
+        projected = self.heads + self.kv_heads
+        unnormed = projected if self.qk_norm != "none" else 0
+        return (2 * projected + unnormed) * self.head_size
+
 
 @dataclass(frozen=True)
 class LatentAttention:
@@ -102,6 +117,17 @@ class LatentAttention:
         """Numbers that the cache holds for one token."""
         return int(count.mla_kv_width(1, self.kv_lora_rank, self.rope_head_size))
 
+    @property
+    def kept(self) -> int:
+        """Queries, keys, values and the output's input of all heads; latent vectors before and after their norms.
+
+        Keys are kept expanded, so that every head has a copy of the position-dependent part. Tensor parallelism splits
+        the heads, but latent vectors only along the sequence: without sequence parallelism each of t accelerators holds
+        t times as much of those as is counted.
+        """
+        queries = self.nope_head_size + self.rope_head_size
+        return 2 * self.heads * (queries + self.value_head_size) + 2 * (self.q_lora_rank + self.kv_lora_rank)
+
 
 @dataclass(frozen=True)
 class Mlp:
@@ -124,6 +150,14 @@ class Mlp:
     def vectors(self, hidden_size: int) -> int:
         """Biases."""
         return self.bias * ((2 if self.gated else 1) * self.size + hidden_size)
+
+    @property
+    def kept(self) -> int:
+        """The activation function's input and the last matrix's; gated also what the gate multiplies.
+
+        A kernel is taken to apply the gate in one go; apart, the activation function's result would be kept too.
+        """
+        return (3 if self.gated else 2) * self.size
 
 
 @dataclass(frozen=True)
@@ -154,6 +188,15 @@ class Experts:
     def router_vectors(self) -> int:
         """Biases of the router."""
         return self.router_bias * self.experts
+
+    def kept(self, hidden_size: int) -> int:
+        """What a token's experts keep, its copy that is sent to each, and the result that each sends back.
+
+        Results are kept because their weights have gradients; a shared expert's, too, if it is gated. The router's
+        scores are left out. Experts are whole, so that what tensor parallelism splits here are the tokens.
+        """
+        routed = self.per_token * (self.expert.kept + 2 * hidden_size)
+        return routed + (self.shared.kept if self.shared else 0) + self.shared_gate * hidden_size
 
 
 @dataclass(frozen=True)

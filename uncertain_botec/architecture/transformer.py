@@ -87,7 +87,8 @@ class Transformer:
         Parameters are those that are active for one token, embeddings included. Matrix products leave out the lookup
         of embeddings, norms and biases, and count the output head also where it is tied. Attended tokens are weighted
         by the width of attention, so that 4 attention_width attended_tokens is the FLOP of a forward pass for one
-        token. Nothing is said about a sequence whose length is not known.
+        token. What layers keep of a token for the backward pass is a mean over them. Nothing is said about a sequence
+        whose length is not known.
 
         Args:
             mask: "full" counts every token with the whole sequence or window, "causal" with what lies before it.
@@ -105,6 +106,7 @@ class Transformer:
             "output_head_parameters": head,
             "attention_width": sum(group.layers * group.attention.width for group in self.groups),
             "kv_width": sum(group.layers * group.attention.kv_width for group in self.groups),
+            "activation_width": self._activation_width(),
             "layers": self.layers,
             "hidden_size": self.hidden_size,
             "attention_heads": self.groups[0].attention.heads,
@@ -114,6 +116,10 @@ class Transformer:
             values["attended_tokens"] = self._attended_tokens(mask, self.sequence_length)
             values["sequence_length"] = self.sequence_length
         return {name: float(value) for name, value in values.items()}
+
+    def _activation_width(self) -> float:
+        kept = sum(group.layers * _kept(group, self.hidden_size) for group in self.groups)
+        return kept / max(self.layers, 1)
 
     def _attended_tokens(self, mask: str, sequence_length: int) -> float:
         def attended(group: LayerGroup) -> Fraction:
@@ -170,6 +176,12 @@ def _active_matrices(group: LayerGroup, hidden_size: int) -> int:
     routed = mlp.per_token * mlp.expert.matrices(hidden_size)
     shared = mlp.shared.matrices(hidden_size) if mlp.shared else 0
     return attention + routed + shared + mlp.router_matrices(hidden_size)
+
+
+def _kept(group: LayerGroup, hidden_size: int) -> int:
+    """Numbers that one layer keeps for each token, besides those as wide as the residual stream."""
+    mlp = group.mlp
+    return group.attention.kept + (mlp.kept if isinstance(mlp, Mlp) else mlp.kept(hidden_size))
 
 
 def grouped(layers: Iterable[tuple[Attention | LatentAttention, Mlp | Experts]]) -> tuple[LayerGroup, ...]:

@@ -145,7 +145,8 @@ def size(
 ) -> None:
     """Show time, cost and fit over cluster sizes, the smallest that fits, and the smallest in time.
 
-    With --require, exit with 3 where no size fits, or none keeps the deadline, at the confidence asked.
+    With --require, exit with 3 where no size both fits and keeps the deadline, as far as each is stated, at the
+    confidence asked.
     """
     from uncertain_botec.prior_files.loading import load_scenario
 

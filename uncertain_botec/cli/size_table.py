@@ -22,7 +22,7 @@ _LIMITS = {"deadline": "in\ntime", "budget": "in\nbudget", "memory": "\nfits"}
 _DIGITS = 3
 _READING = (
     "P90: a 90 % chance of being at or below. Every size is forecast with the same draws of everything else. "
-    "*: meets all that is asked."
+    "*: fits and is in time, as far as each is asked, at the confidence."
 )
 
 
