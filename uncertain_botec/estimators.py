@@ -132,6 +132,8 @@ def _plan(estimator: Estimator, supplied: frozenset[str], choices: frozenset[tup
     for one in fitting:
         if one.name in known or one.name not in wanted or not (not one.trigger or known & {*one.trigger}):
             continue
+        if one.some_of and not known & {*one.some_of}:
+            continue
         some = one.required or known & {*one.optional}
         if some and known >= {*one.required}:
             steps[one.name] = one
@@ -180,7 +182,12 @@ def _missing(roots: Iterable[str], blocked: Mapping[str, Formula], known: set[st
 
     def ask(name: str, asking: frozenset[str] = frozenset()) -> None:
         one = blocked.get(name)
-        lacking = [] if one is None else [other for other in one.required or one.optional[:1] if other not in known]
+        asked: Sequence[str] = ()
+        if one is not None:
+            # A sum of optional terms lacks the one that was begun, or else the first.
+            begun = [other for other in one.optional if other in blocked]
+            asked = one.required or begun or one.optional[:1]
+        lacking = [other for other in asked if other not in known]
         if asking & {*lacking} or not lacking:
             missing[name] = None
         else:
@@ -213,6 +220,7 @@ _BILL = (
     rental.rental_cost,
     rental.spot_cost,
     rental.reserved_cost,
+    rental.commitment_cost,
     ownership.acquisition_price,
     ownership.ownership_cost,
     cost.compute_cost,
@@ -324,6 +332,7 @@ _ESTIMATORS = (
                     "rental_cost",
                     "spot_cost",
                     "reserved_cost",
+                    "commitment_cost",
                     "ownership_cost",
                     "idle_cost",
                     "electricity_cost",

@@ -14,6 +14,7 @@ from uncertain_botec.distributions import level_of_u
 from uncertain_botec.estimators import Plan
 from uncertain_botec.formulas.base import Formula
 from uncertain_botec.scenario import Scenario
+from uncertain_botec.summaries import without_infinity
 from uncertain_botec.units import to_display
 from uncertain_botec.vocabulary import QUANTITIES
 
@@ -69,7 +70,8 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form, schema `uncertain-botec/explain/1`."""
-        return {"schema": "uncertain-botec/explain/1"} | asdict(self)
+        document: dict[str, Any] = without_infinity(asdict(self))
+        return {"schema": "uncertain-botec/explain/1"} | document
 
 
 def explain(scenario: Scenario) -> Explanation:
@@ -104,9 +106,12 @@ def explain(scenario: Scenario) -> Explanation:
 def _narrowed(equation: str, absent: Sequence[str]) -> str:
     """An equation without the terms that nothing states."""
     for name in absent:
-        equation = re.sub(rf" [+-] {name}\b(?! [*/])", "", equation)
-        equation = re.sub(rf"\b{name} \+ ", "", equation)
-    return equation.replace(" * (1)", "")
+        term = rf"(?:\w+ [*/] )*\b{name}\b(?: [*/] \w+)*"
+        equation = re.sub(rf" [+-] {term}", "", equation)
+        equation = re.sub(rf"{term} \+ ", "", equation)
+    equation = equation.replace(" * (1)", "").replace("(1) * ", "")
+    # Brackets around a single name, unless they are a function's.
+    return re.sub(r"(?<!\w)\((\w+)\)", r"\1", equation)
 
 
 def _skipped(scenario: Scenario, plan: Plan) -> tuple[str, ...]:

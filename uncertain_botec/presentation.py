@@ -39,6 +39,7 @@ _TITLES: Mapping[str, str] = {
     "rental_cost": "On demand",
     "spot_cost": "Spot",
     "reserved_cost": "Reserved",
+    "commitment_cost": "Unused commitment",
     "ownership_cost": "Owned",
     "idle_cost": "Spares and idle time",
     "experiments_cost": "Experiments",
@@ -87,7 +88,9 @@ def _cells(name: str, one: OutputSummary, *, known: bool) -> tuple[str, ...]:
     shown = [number(getattr(one, key) / scale, one.mcse[key] / scale) for key in ("p10", "p50", "p90")]
     shown.append(number(one.mean / scale, one.mcse["mean"] / scale) if resolved(one) else "?")
     # The ends of a shortest interval move by about a percent from seed to seed, for a density is flat at its peak.
-    hdi = f"{number(one.hdi.low / scale, 0, 2)} - {number(one.hdi.high / scale, 0, 2)}"
+    # Where nearly all draws are one value, it is said whole.
+    most = 2 if one.hdi.low < one.hdi.high else 4
+    hdi = f"{number(one.hdi.low / scale, 0, most)} - {number(one.hdi.high / scale, 0, most)}"
     return (_row_title(name, unit), *shown, hdi, _error(one))
 
 
@@ -167,17 +170,17 @@ def findings(summary: Summary) -> Iterator[tuple[str, str]]:
     if endless := summary.outputs["training_time"].endless if "training_time" in summary.outputs else 0.0:
         yield (
             "Never finishes",
-            f"in {digits(100 * endless, 0, 3)} % of the draws: a checkpoint takes longer to write than the cluster "
-            "runs between failures; means are of the other draws",
+            f"in {digits(100 * endless, 0, 3)} % of the draws: failures come too soon for checkpoints, intervals "
+            "or restarts; means are of the other draws",
         )
     for name, limit in summary.limits.items():
         yield _fit_line(summary, limit) if name == "memory" else _limit_line(name, limit)
-    for seen in summary.observed.values():
+    for name, seen in summary.observed.items():
         scale, unit = readable_scale(seen.value, seen.unit)
         percentile = digits(seen.percentile, seen.mcse, 3)
         yield (
-            f"Observed {seen.value / scale:,.4g} {unit}",
-            f"at percentile {percentile} of the forecast",
+            f"Observed {_row_title(name, unit).partition(' (')[0].lower()}",
+            f"{seen.value / scale:,.4g} {unit}, at percentile {percentile} of the forecast",
         )
     for name, one in summary.outputs.items():
         if not resolved(one):

@@ -140,7 +140,10 @@ def dump_scenario(scenario: Scenario) -> str:
     import tomli_w
 
     document: dict[str, Any] = {"title": scenario.title, "estimator": scenario.estimator, **scenario.choices}
-    document["inputs"] = {name: _plain(one.stated) for name, one in scenario.inputs.items()}
+    # What a choice states follows from the choice.
+    chosen = {f'{name} = "{word}"' for name, word in scenario.choices.items()}
+    own = {name: one for name, one in scenario.inputs.items() if one.about("source") not in chosen}
+    document["inputs"] = {name: _plain(one.stated) for name, one in own.items()}
     tables = {"limits": scenario.limits, "observed": scenario.observed}
     document |= {
         table: stated

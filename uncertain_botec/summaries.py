@@ -145,7 +145,7 @@ class Summary:
         if "memory" in self.limits and self.limits["memory"].probability < _GOOD_CHANCE:
             unmet.append("memory")
         if "training_time" in self.outputs and self.outputs["training_time"].endless > 1 - _GOOD_CHANCE:
-            unmet.append("an end")
+            unmet.append("finishing")
         return tuple(unmet)
 
     def to_dict(self) -> dict[str, Any]:
@@ -314,6 +314,8 @@ def without_infinity(node: Any) -> Any:
     """A tree for JSON, which has no infinite numbers: null in their place."""
     if isinstance(node, Mapping):
         return {key: without_infinity(value) for key, value in node.items()}
+    if isinstance(node, list | tuple):
+        return [without_infinity(value) for value in node]
     return None if isinstance(node, float) and not math.isfinite(node) else node
 
 

@@ -14,6 +14,7 @@ _zero = partial(Quantity, open="")
 _bill = partial(Quantity, unit="USD", example='"1e6 USD"', open="")
 _ratio = partial(Quantity, unit="fraction", low=1.0, open="")
 _count = partial(Quantity, unit="count", open="")
+_layout = partial(_count, whole=True)
 
 # Append only: a name's position is its column in the point sets, so moving a line would change everybody's draws.
 # Draws of the first sixteen columns are spread most evenly together, so common uncertain inputs come first.
@@ -137,21 +138,21 @@ _VOCABULARY = (
     Quantity("accelerator_memory", "GB/accelerator", "memory of one accelerator", '"80 GB"'),
     Quantity("memory_bandwidth", "GB/accelerator-second", "memory bandwidth of one accelerator", '"3350 GB/s"'),
     # --- layout
-    _count("tensor_parallel", meaning="accelerators that share each layer", example="8", low=1.0),
-    _count("pipeline_parallel", meaning="pipeline stages", example="16", low=1.0),
-    _count("expert_parallel", meaning="accelerators that share each layer's experts", example="64", low=1.0),
-    _count(
+    _layout("tensor_parallel", meaning="accelerators that share each layer", example="8", low=1.0),
+    _layout("pipeline_parallel", meaning="pipeline stages", example="16", low=1.0),
+    _layout("expert_parallel", meaning="accelerators that share each layer's experts", example="64", low=1.0),
+    _layout(
         "sequence_parallel", meaning="whether activations are split along the sequence: 0 or 1", example="1", high=1.0
     ),
-    _count(
+    _layout(
         "zero_stage",
         meaning="ZeRO stage: 1 shards optimizer states, 2 also gradients, 3 also weights",
         example="1",
         high=3.0,
     ),
-    _count("micro_batch", meaning="sequences in one micro-batch", example="1", low=1.0),
-    _count("micro_batches", meaning="micro-batches of one step in one pipeline", example="16", low=1.0),
-    _count("pipeline_interleave", meaning="model chunks of each pipeline stage", example="1", low=1.0),
+    _layout("micro_batch", meaning="sequences in one micro-batch", example="1", low=1.0),
+    _layout("micro_batches", meaning="micro-batches of one step in one pipeline", example="16", low=1.0),
+    _layout("pipeline_interleave", meaning="model chunks of each pipeline stage", example="1", low=1.0),
     Quantity("weight_bytes_per_parameter", "byte/parameter", "bytes of a weight", '"2 byte/parameter"'),
     Quantity("gradient_bytes_per_parameter", "byte/parameter", "bytes of a gradient", '"2 byte/parameter"'),
     _zero("optimizer_bytes_per_parameter", "byte/parameter", "bytes of optimizer states", '"12 byte/parameter"'),
@@ -280,7 +281,8 @@ _VOCABULARY = (
     Quantity("optimal_tokens", "tokens", "tokens that give the least loss for the compute", '"1.4e12 token"'),
     Quantity("tokens_per_parameter", "token/parameter", "tokens for each parameter", '"20 token/parameter"'),
     Quantity("loss", "fraction", "predicted loss, nats per token", "1.9"),
-    # --- architecture, continued
+    # --- appended later
+    _bill("commitment_cost", meaning="what commitments leave unused"),
     _count(
         "activation_width",
         meaning="numbers that a layer keeps for each token and tensor parallelism splits",

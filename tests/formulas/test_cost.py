@@ -24,6 +24,7 @@ LINES = (
     rental.rental_cost,
     rental.spot_cost,
     rental.reserved_cost,
+    rental.commitment_cost,
     ownership.ownership_cost,
     cost.idle_cost,
     ownership.electricity_cost,
@@ -36,12 +37,12 @@ LINES = (
 ORDER = (
     rental.price_rise,
     rental.on_demand_share,
-    *LINES[:3],
+    *LINES[:4],
     ownership.acquisition_price,
-    LINES[3],
+    LINES[4],
     cost.compute_cost,
 )
-BILL = (*ORDER, cost.compute_cost, *LINES[4:], cost.cost)
+BILL = (*ORDER, *LINES[5:], cost.cost)
 
 INPUTS = {
     "accelerators": 1024.0,
@@ -107,9 +108,10 @@ def test_deepseek_v3() -> None:
 
 
 def test_examples_of_the_compute_lines() -> None:
-    """The worked examples: spot 0.75e6, a paid commitment 17.5e6, their kinds' sum 3e6, spares 62,500 USD."""
+    """The worked examples: spot 0.75e6, a commitment 17.5e6 in all, their kinds' sum 3e6, spares 62,500 USD."""
     assert rental.spot_cost(1e6 * HOUR, 0.5, 1.5 / HOUR) == pytest.approx(0.75e6, rel=1e-12)
-    reserved = rental.reserved_cost(1000, 1.0, 45 * DAY, 2 / HOUR, YEAR)
+    reserved = rental.reserved_cost(1000 * 45 * DAY, 1.0, 2 / HOUR)
+    reserved += rental.commitment_cost(1000, 1.0, 45 * DAY, YEAR, 2 / HOUR)
     assert reserved == pytest.approx(1000 * 8766 * 2, rel=1e-12) == pytest.approx(17.5e6, abs=5e4)
     assert cost.compute_cost(rental_cost=1e6, reserved_cost=2e6) == 3e6
     assert cost.idle_cost(1e6, 2048, 45 * DAY, spare_accelerators=128) == 62500
@@ -217,9 +219,9 @@ def test_twice_the_hours_twice_the_rent(factor: float) -> None:
     """Rents, ownership and space are in proportion to hours; every line but a share is in proportion to its price."""
     base = bill()
     more = bill(accelerator_hours=INPUTS["accelerator_hours"] * factor)
-    for line in ("rental_cost", "spot_cost", "ownership_cost", "colocation_cost"):
+    for line in ("rental_cost", "spot_cost", "reserved_cost", "ownership_cost", "colocation_cost"):
         assert more[line] == pytest.approx(factor * base[line], rel=1e-12)
-    assert more["reserved_cost"] == base["reserved_cost"]
+    assert more["commitment_cost"] == base["commitment_cost"]
     dearer = bill(**{name: INPUTS[name] * factor for name in PRICES})
     assert dearer["cost"] == pytest.approx(factor * base["cost"], rel=1e-12)
 
@@ -227,7 +229,7 @@ def test_twice_the_hours_twice_the_rent(factor: float) -> None:
 def test_a_rise_lifts_rents_alone() -> None:
     """Prices that rise by a quarter lift each rent as much and leave owned hardware and its energy as they were."""
     before, after = bill(price_rise=0.0), bill(price_rise=0.25)
-    for line in ("rental_cost", "spot_cost", "reserved_cost"):
+    for line in ("rental_cost", "spot_cost", "reserved_cost", "commitment_cost"):
         assert after[line] == pytest.approx(1.25 * before[line], rel=1e-12)
     for line in ("ownership_cost", "electricity_cost", "colocation_cost"):
         assert after[line] == before[line]
@@ -244,10 +246,22 @@ def test_what_experiments_and_people_are_a_part_of() -> None:
 
 
 def test_a_commitment_is_paid_in_full() -> None:
-    """A run that is shorter than the commitment pays the commitment, a longer one its own time, and none means none."""
-    paid = [float(rental.reserved_cost(10.0, 1.0, time * DAY, 1 / DAY, 90 * DAY)) for time in (30, 90, 120)]
-    assert paid == pytest.approx([900, 900, 1200], rel=1e-12)
-    assert rental.reserved_cost(10.0, 1.0, 30 * DAY, 1 / DAY) == pytest.approx(300, rel=1e-12)
+    """A run that is shorter than the commitment pays the commitment, a longer one its own time."""
+
+    def paid(days: float) -> float:
+        run = rental.reserved_cost(10.0 * days * DAY, 1.0, 1 / DAY)
+        return float(run + rental.commitment_cost(10.0, 1.0, days * DAY, 90 * DAY, 1 / DAY))
+
+    assert [paid(days) for days in (30, 90, 120)] == pytest.approx([900, 900, 1200], rel=1e-12)
+
+
+def test_idle_time_and_spares_within_a_commitment_are_paid_once() -> None:
+    """Work, idle time, spares and what is left of the commitment are all accelerators for its whole length."""
+    price, held, commitment = 1 / DAY, 10.0 + 2.0, 90 * DAY
+    work = rental.reserved_cost(10.0 * 30 * DAY, 1.0, price)
+    idle = cost.idle_cost(work, 10.0, 30 * DAY, spare_accelerators=2.0, idle_time=7 * DAY)
+    left = rental.commitment_cost(10.0, 1.0, 30 * DAY, commitment, price, 2.0, 7 * DAY)
+    assert work + idle + left == pytest.approx(held * commitment * price, rel=1e-12)
 
 
 def test_idle_accelerators_against_what_is_held() -> None:
@@ -268,7 +282,8 @@ def test_shares_of_nothing_and_of_everything() -> None:
     assert ownership.electricity_cost(math.inf, 0.0, 1.0) == 0
     assert ownership.ownership_cost(math.inf, 0.0, 1.0, 1.0) == 0
     assert ownership.colocation_cost(math.inf, 1.0, 0.0, 1.0) == 0
-    assert rental.reserved_cost(10.0, 0.0, math.inf, 1.0, 5.0) == 0
+    assert rental.reserved_cost(math.inf, 0.0, 1.0) == 0
+    assert rental.commitment_cost(10.0, 1.0, math.inf, 5.0, 1.0) == 0
     assert cost.staff_cost(compute_cost=6e6, staff_share=0.0) == 0
     assert cost.staff_cost(compute_cost=6e6, staff_share=0.4) == pytest.approx(4e6, rel=1e-12)
 
@@ -287,7 +302,7 @@ def test_a_run_that_never_finishes(shape: tuple[int, ...]) -> None:
     endless = {name: np.full(shape, math.inf) for name in ("training_time", "accelerator_hours", "energy")}
     found = bill(**endless)
     for line in (*LINES, cost.cost):
-        wanted = math.inf if line is not cost.egress_cost else 9000
+        wanted = {"egress_cost": 9000, "commitment_cost": 0}.get(line.name, math.inf)
         assert found[line.name] == pytest.approx(np.full(shape, wanted))
     free = bill(**endless, **dict.fromkeys(PRICES, 0.0))
     for line in (*LINES, cost.cost):

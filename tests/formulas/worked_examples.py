@@ -269,14 +269,26 @@ EXAMPLES: dict[str, Example] = {
     ),
     "reserved_cost": (
         {
+            "accelerator_hours": "1e6 accelerator-hour",
+            "reserved_share": 1,
+            "reserved_price_per_accelerator_hour": "1.9 USD/hour",
+            "price_rise": 0,
+        },
+        "1.9e6 USD",
+        1e-12,
+    ),
+    "commitment_cost": (
+        {
             "accelerators": 1000,
             "reserved_share": 1,
             "training_time": "45 day",
             "commitment": "1 year",
             "reserved_price_per_accelerator_hour": "2 USD/hour",
+            "spare_accelerators": 0,
+            "idle_time": "0 day",
             "price_rise": 0,
         },
-        "17.532e6 USD",
+        "15.372e6 USD",
         1e-12,
     ),
     "acquisition_price": (
@@ -359,6 +371,7 @@ EXAMPLES: dict[str, Example] = {
             "storage_cost": "0 USD",
             "egress_cost": "0 USD",
             "experiments_cost": "1e6 USD",
+            "commitment_cost": "0 USD",
         },
         "4e6 USD",
         1e-12,
@@ -373,6 +386,7 @@ EXAMPLES: dict[str, Example] = {
             "egress_cost": "0 USD",
             "experiments_cost": "0 USD",
             "staff_cost": "0 USD",
+            "commitment_cost": "0 USD",
         },
         "5.1e6 USD",
         1e-12,

@@ -40,6 +40,7 @@ class Formula:
         function: the function itself.
         when: the choices under which it applies, by the name of the choice.
         trigger: where given, the formula takes part only if one of these inputs is known.
+        some_of: where given, it takes part only if one of these optional inputs is known.
         constant: the unit of the equation's numeric constant, where that is not a pure number.
         law_of_numbers: whether it is an empirical law fitted to plain numbers, so that units do not follow from it.
         random: whether the function takes `luck` besides its inputs.
@@ -53,6 +54,7 @@ class Formula:
     function: Callable[..., Array]
     when: Mapping[str, tuple[str, ...]]
     trigger: tuple[str, ...]
+    some_of: tuple[str, ...]
     constant: str
     law_of_numbers: bool
     random: bool
@@ -73,6 +75,7 @@ def formula(
     output: str | None = None,
     when: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     trigger: tuple[str, ...] = (),
+    some_of: tuple[str, ...] = (),
     constant: str = "count",
     law_of_numbers: bool = False,
 ) -> Callable[[Callable[..., Array]], Formula]:
@@ -96,6 +99,7 @@ def formula(
             function,
             MappingProxyType(dict(when)),
             trigger,
+            some_of,
             constant,
             law_of_numbers,
             random,

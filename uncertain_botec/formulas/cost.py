@@ -41,8 +41,7 @@ def idle_cost(
 ) -> Array:
     """Cost of accelerators that are held and do not work: spares, and all of them before and after the run.
 
-    They cost what the working ones do: c = c_w ((1 + s / n) (1 + t_i / t) - 1). Idle time within a commitment is paid
-    with it and not to be stated again.
+    They cost what the working ones do: c = c_w ((1 + s / n) (1 + t_i / t) - 1).
 
     Args:
         compute_cost: c_w, of the working ones.
@@ -69,6 +68,7 @@ def idle_cost(
     ),
     source="definition",
     trigger=("storage_price",),
+    some_of=("dataset_bytes", "checkpoint_bytes"),
 )
 def storage_cost(
     storage_price: Array,
@@ -146,8 +146,8 @@ def experiments_cost(
 
 @formula(
     equation=(
-        "staff_share / (1 - staff_share) * (compute_cost + idle_cost + electricity_cost + colocation_cost"
-        " + storage_cost + egress_cost + experiments_cost)"
+        "staff_share / (1 - staff_share) * (compute_cost + commitment_cost + idle_cost + electricity_cost"
+        " + colocation_cost + storage_cost + egress_cost + experiments_cost)"
     ),
     source=f"{_EPOCH} (staff 29 to 49 % of development cost)",
     trigger=("staff_share",),
@@ -161,6 +161,7 @@ def staff_cost(
     storage_cost: Array = 0,
     egress_cost: Array = 0,
     experiments_cost: Array = 0,
+    commitment_cost: Array = 0,
 ) -> Array:
     """Cost of people, stated as their part x of the whole: x / (1 - x) times everything else.
 
@@ -173,6 +174,7 @@ def staff_cost(
         storage_cost: of data and checkpoints.
         egress_cost: of moving data.
         experiments_cost: of experiments and failed runs.
+        commitment_cost: of what commitments leave unused.
 
     Returns:
         USD.
@@ -180,12 +182,13 @@ def staff_cost(
     Example: 40 % of a bill whose other lines are 6e6 USD: 4e6 USD.
     """
     rest = compute_cost + idle_cost + electricity_cost + colocation_cost + storage_cost + egress_cost + experiments_cost
+    rest = rest + commitment_cost
     return priced(rest, staff_share / (1 - staff_share))
 
 
 @formula(
     equation=(
-        "compute_cost + idle_cost + electricity_cost + colocation_cost + storage_cost + egress_cost"
+        "compute_cost + commitment_cost + idle_cost + electricity_cost + colocation_cost + storage_cost + egress_cost"
         " + experiments_cost + staff_cost"
     ),
     source="definition",
@@ -199,6 +202,7 @@ def cost(
     egress_cost: Array = 0,
     experiments_cost: Array = 0,
     staff_cost: Array = 0,
+    commitment_cost: Array = 0,
 ) -> Array:
     """Everything on the bill.
 
@@ -211,6 +215,7 @@ def cost(
         egress_cost: of moving data.
         experiments_cost: of experiments and failed runs.
         staff_cost: of people.
+        commitment_cost: of what commitments leave unused.
 
     Returns:
         USD.
@@ -226,4 +231,5 @@ def cost(
         + egress_cost
         + experiments_cost
         + staff_cost
+        + commitment_cost
     )

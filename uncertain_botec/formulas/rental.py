@@ -102,36 +102,69 @@ def spot_cost(
 
 
 @formula(
-    equation=(
-        "accelerators * reserved_share * maximum(training_time, commitment) * reserved_price_per_accelerator_hour"
-        " * (1 + price_rise)"
-    ),
+    equation="accelerator_hours * reserved_share * reserved_price_per_accelerator_hour * (1 + price_rise)",
     source="definition",
     trigger=("reserved_share",),
 )
 def reserved_cost(
-    accelerators: Array,
-    reserved_share: Array,
-    training_time: Array,
-    reserved_price_per_accelerator_hour: Array,
-    commitment: Array = 0,
-    price_rise: Array = 0,
+    accelerator_hours: Array, reserved_share: Array, reserved_price_per_accelerator_hour: Array, price_rise: Array = 0
 ) -> Array:
-    """Cost of the accelerators under a commitment, which is paid in full: c = n x max(t, t_c) p (1 + ρ).
+    """Cost of the accelerators under a commitment while the run uses them, c = h x p (1 + ρ).
 
     Args:
-        accelerators: n.
+        accelerator_hours: h in accelerator-seconds.
         reserved_share: x, the part that is reserved.
-        training_time: t in seconds.
         reserved_price_per_accelerator_hour: p in USD per accelerator-second.
-        commitment: t_c, its length.
         price_rise: ρ, until the start of the run.
 
     Returns:
         c in USD.
 
-    Example: 1,000 accelerators reserved for a year at 2 USD per hour for a run of 45 days: 17.5e6 USD.
+    Example: 1e6 accelerator-hours reserved at 1.90 USD per hour: 1.9e6 USD.
     """
-    xp = namespace(training_time, commitment)
+    return priced(accelerator_hours, reserved_share * reserved_price_per_accelerator_hour) * (1 + price_rise)
+
+
+@formula(
+    equation=(
+        "(accelerators + spare_accelerators) * reserved_share * maximum(0, commitment - training_time - idle_time)"
+        " * reserved_price_per_accelerator_hour * (1 + price_rise)"
+    ),
+    source="definition",
+    trigger=("commitment",),
+)
+def commitment_cost(
+    accelerators: Array,
+    reserved_share: Array,
+    training_time: Array,
+    commitment: Array,
+    reserved_price_per_accelerator_hour: Array,
+    spare_accelerators: Array = 0,
+    idle_time: Array = 0,
+    price_rise: Array = 0,
+) -> Array:
+    """Cost of what a commitment leaves when the run is over, which is paid as well: c = (n + s) x (t_c - t - t_i) p.
+
+    It is not the run's use, so that neither spares nor experiments are reckoned from it, and nothing where the run and
+    the idle time around it outlast the commitment.
+
+    Args:
+        accelerators: n.
+        reserved_share: x, the part that is reserved.
+        training_time: t.
+        commitment: t_c, its length.
+        reserved_price_per_accelerator_hour: p in USD per accelerator-second.
+        spare_accelerators: s, held ready.
+        idle_time: t_i, before and after the run.
+        price_rise: ρ, until the start of the run.
+
+    Returns:
+        c in USD.
+
+    Example: 1,000 accelerators reserved for a year at 2 USD per hour for a run of 45 days: 15.372e6 USD besides the
+    2.16e6 USD of the run.
+    """
+    xp = namespace(training_time, commitment, idle_time)
+    left = xp.maximum(0, commitment - training_time - idle_time)
     price = reserved_share * reserved_price_per_accelerator_hour
-    return priced(accelerators * xp.maximum(training_time, commitment), price) * (1 + price_rise)
+    return priced((accelerators + spare_accelerators) * left, price) * (1 + price_rise)

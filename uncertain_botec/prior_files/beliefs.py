@@ -24,6 +24,9 @@ _NEGLIGIBLE = 1e-9
 # A truncation that takes more than this was probably not meant as a trim of the tails.
 _LARGE_CUT = 0.05
 
+# Families whose values can all be whole numbers.
+_WHOLE = ("fixed", "choice", "poisson", "negative-binomial")
+
 _SPREAD_KEYS = frozenset({"sd", "scale"})
 _BOUND_KEYS = frozenset({"support", "truncate"})
 _END_KEYS = frozenset({"low", "high"})
@@ -80,9 +83,9 @@ def value_of(
         return value
     fix = f"state a value that is {quantity.limits}"
     # Hardly anybody means 1.5 %: a fraction a little above one was divided by the wrong thing.
-    if quantity.high == 1.0 and 2.0 <= value <= 100.0:
+    if quantity.high == 1.0 and quantity.unit == "fraction" and 2.0 <= value <= 100.0:
         fix = f'write "{value:g} %" or {value / 100:g} if percent are meant'
-    elif quantity.high == 1.0 and value > 1.0:
+    elif quantity.high == 1.0 and quantity.unit == "fraction" and value > 1.0:
         fix = "one is all of it: check what was divided by what, such as dense FLOP by a dense peak"
     fault(
         f"{quantity.name} cannot be {value / unit_of(quantity.unit)[0]:g}",
@@ -117,6 +120,11 @@ def believe(
 ) -> Belief | None:
     """The distribution that an input of checked shape states, or None after adding its faults."""
     before = len(faults)
+    if quantity.whole and isinstance(spec, Mapping) and spec.get("family", "fixed") not in _WHOLE:
+        message, expected = f"{quantity.name} takes whole numbers alone", f"one of {', '.join(_WHOLE)}"
+        fix = f'{quantity.name} = {{ family = "choice", values = [...] }}'
+        faults.append(Fault(message, place.where, place.path, toml(spec), expected, fix))
+        return None
     stated = inlined(spec, quantity, place, faults)
     cuts: list[tuple[Place, float]] = []
     distribution = _distribution(stated, quantity, place, faults, cuts) if len(faults) == before else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -30,12 +29,25 @@ _FACTS = {
 }
 
 
-def filled(merged: Merged, choices: Mapping[str, str]) -> tuple[Stated, dict[str, Fault], Model | None]:
-    """The stated inputs and those that follow from other tables, which never replace a stated one.
+@dataclasses.dataclass(frozen=True)
+class Filled:
+    """What is stated in all.
 
-    Returns:
-        The inputs as stated; for some that are not there, why they could not be filled in; the architecture.
+    Attributes:
+        stated: the inputs as stated, and those that follow from other tables.
+        reasons: for some inputs that are not there, why they could not be filled in.
+        model: the architecture, if there is one.
+        counted: what was counted on it, also where an input is stated in its place.
     """
+
+    stated: Stated
+    reasons: dict[str, Fault]
+    model: Model | None
+    counted: Stated
+
+
+def filled(merged: Merged, choices: Mapping[str, str]) -> Filled:
+    """The stated inputs and those that follow from other tables, which never replace a stated one."""
     stated: Stated = {}
     reasons: dict[str, Fault] = {}
     if merged.accelerator is not None:
@@ -46,11 +58,12 @@ def filled(merged: Merged, choices: Mapping[str, str]) -> tuple[Stated, dict[str
             stated |= _price(merged.tables[table], table, name, accelerator.name, reasons)
     stated |= _chosen(choices, merged)
     model = None
+    counts: Stated = {}
     if merged.architecture is not None:
         model, counts = _architecture(*merged.architecture, merged, choices["attention_mask"])
         stated |= counts
     own = merged.tables["inputs"]
-    return own | {name: one for name, one in stated.items() if name not in own}, reasons, model
+    return Filled(own | {name: one for name, one in stated.items() if name not in own}, reasons, model, counts)
 
 
 def _about(accelerator: Accelerator, what: str) -> dict[str, str]:
@@ -128,7 +141,7 @@ def _architecture(table: Any, place: Place, merged: Merged, mask: str) -> tuple[
     if isinstance(model, Network):
         counts = model.quantities()
     else:
-        length = _sequence_length(merged)
+        length = _sequence_length(merged, place)
         model = dataclasses.replace(model, sequence_length=length) if length else model
         counts = model.quantities(mask)
     about = {"source": "not stated"} | about | {"note": "counted on the architecture"}
@@ -141,17 +154,23 @@ def _counts(counts: Mapping[str, float], about: Mapping[str, str], place: Place)
             yield name, ({"value": int(value) if value.is_integer() else value, **about}, place)
 
 
-def _sequence_length(merged: Merged) -> int | None:
-    """A sequence length among the inputs is the one that attention is counted at."""
-    spec, _ = merged.tables["inputs"].get("sequence_length", (None, None))
+def _sequence_length(merged: Merged, architecture: Place) -> int | None:
+    """A sequence length among the inputs is the one that attention is counted at, so it has to be known."""
+    spec, place = merged.tables["inputs"].get("sequence_length", (None, architecture))
+    if spec is None:
+        return None
     stated = spec.get("value") if isinstance(spec, dict) else spec
     if isinstance(stated, str):
         # What cannot be read is told of with all other inputs.
         with suppress(UnitError, OverflowError):
             stated = parse_quantity(stated, QUANTITIES["sequence_length"].unit)
-    if not isinstance(stated, int | float) or isinstance(stated, bool) or not 1 <= stated < math.inf:
-        return None
-    return int(stated)
+    if isinstance(stated, int | float) and not isinstance(stated, bool) and stated >= 1 and stated == stated // 1:
+        return int(stated)
+    expected = "a known whole number of tokens, which attention is counted at"
+    fix = "state one number, and compare lengths with --set inputs.sequence_length=..."
+    message = "the architecture needs one sequence length"
+    merged.faults.append(Fault(message, place.where, place.path, toml(spec), expected, fix))
+    return None
 
 
 def _config(name: str, place: Place, merged: Merged) -> Any:

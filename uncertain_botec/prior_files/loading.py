@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from uncertain_botec.choices import CHOICES, resolved
@@ -10,6 +11,7 @@ from uncertain_botec.errors import Fault, PriorFileError
 from uncertain_botec.estimators import ESTIMATORS, Estimator, Plan
 from uncertain_botec.library import PRIORS, did_you_mean, includes_stating
 from uncertain_botec.prior_files.beliefs import believe, value_of
+from uncertain_botec.prior_files.coherence import check_coherence, silent, vain
 from uncertain_botec.prior_files.correlations import correlate
 from uncertain_botec.prior_files.documents import Document, read_documents
 from uncertain_botec.prior_files.filling import Stated, filled
@@ -54,7 +56,8 @@ def _assemble(merged: Merged, document: Document) -> Scenario:
         fix = 'title = "Our 70B run"'
         faults.append(Fault("a prior file has a title", document.where, "$.title", "nothing", "title = a text", fix))
     choices = resolved({name: word for name, word in merged.head.items() if isinstance(word, str)})
-    stated, reasons, model = filled(merged, choices)
+    everything = filled(merged, choices)
+    stated = everything.stated
     plan = estimator.plan(stated.keys() & QUANTITIES.keys(), choices)
     inputs: dict[str, Input] = {}
     for key, (spec, place) in stated.items():
@@ -68,11 +71,13 @@ def _assemble(merged: Merged, document: Document) -> Scenario:
         belief = believe(spec, QUANTITIES[key], place, faults, merged.warnings, merged.notes)
         if belief is not None and key in plan.inputs:
             inputs[key] = Input(key, belief.stated, belief.distribution, place.where)
+    check_coherence(merged, choices, everything.model, inputs, everything.counted)
     missing = [name for name in plan.missing if merged.lacks(name)]
-    faults += [reasons.get(name) or _missing(name, document.where, estimator) for name in missing]
+    faults += [everything.reasons.get(name) or _missing(name, document.where, estimator) for name in missing]
     needed = frozenset((*plan.inputs, *plan.missing))
     dependence, correlations = correlate(merged.correlations, inputs, needed, faults, merged.notes)
-    return Scenario(
+    merged.notes += silent(inputs, plan)
+    scenario = Scenario(
         title=merged.head.get("title", ""),
         estimator=estimator.name,
         inputs={name: inputs[name] for name in stated if name in inputs},
@@ -81,12 +86,12 @@ def _assemble(merged: Merged, document: Document) -> Scenario:
         correlations=correlations,
         limits=_markers(merged, "limits", LIMITS) | _implied(plan),
         observed=_markers(merged, "observed", {output: output for output in OBSERVABLE}),
-        architecture=model,
+        architecture=everything.model,
         path=document.where,
         sha256=document.sha256,
         notes=tuple(merged.notes),
-        warnings=tuple(merged.warnings),
     )
+    return replace(scenario, warnings=(*merged.warnings, *vain(scenario, merged, plan)))
 
 
 def _estimator(merged: Merged, where: str) -> Estimator:

@@ -93,8 +93,8 @@ def with_settings(documents: Sequence[Document], overrides: Sequence[str], fault
             faults.append(unknown(where, at, keys[0], known, "a setting starts with a key of the prior file"))
             continue
         # The last document that states the table is the one whose other keys stay in force, and beside which its CSV
-        # file lies. An accelerator is replaced as a whole, like any single input.
-        whole = keys[: 1 if keys[0] == "accelerator" else 2]
+        # file lies. An accelerator or architecture is replaced as a whole, like any single input.
+        whole = keys[: 1 if keys[0] in ("accelerator", "architecture") else 2]
         source = next((one for one in reversed(stated) if _at(one.content, whole) is not None), documents[-1])
         content: dict[str, Any] = {}
         try:
