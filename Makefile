@@ -9,13 +9,14 @@ GROUPS := --group test --group lint
 UV := .uv/bin/uv
 STAMP := .venv/.installed-$(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
 
-.PHONY: help setup forecast test lint wheel-check bench clean
+.PHONY: help setup forecast test lint wheel-check bench docs clean
 
 help:
 	@echo "make forecast   set up and forecast llama-2-70b"
 	@echo "make test       set up and run every test"
 	@echo "make lint       ruff and mypy"
 	@echo "make wheel-check  install the wheel into an empty environment and forecast"
+	@echo "make docs       write the table of published runs against their forecasts"
 	@echo "make bench      compare with squigglepy and NumPy on this machine"
 
 setup: $(STAMP)
@@ -53,6 +54,9 @@ wheel-check: setup
 bench: setup
 	$(UV) sync --quiet --locked --compile-bytecode --python $(PYTHON) $(GROUPS) --group bench
 	.venv/bin/python -m benchmarks
+
+docs: setup
+	.venv/bin/python tools/published_table.py
 
 clean:
 	rm -rf .venv .uv build dist
