@@ -20,6 +20,7 @@ FLOW = (
     ("units",),
     ("quantities",),
     ("vocabulary",),
+    ("tables",),
     ("choices",),
     ("formulas",),
     ("architecture",),

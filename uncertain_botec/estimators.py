@@ -124,15 +124,13 @@ class Estimator:
 @lru_cache(maxsize=256)
 def _plan(estimator: Estimator, supplied: frozenset[str], choices: frozenset[tuple[str, str]]) -> Plan:
     made = dict(choices)
-    fitting = [one for one in estimator.formulas if all(made.get(key) in words for key, words in one.when.items())]
+    fitting = [one for one in estimator.formulas if one.fits(made)]
     wanted = _wanted(estimator.outputs, fitting, supplied)
     known = set(supplied)
     steps: dict[str, Formula] = {}
     blocked: dict[str, Formula] = {}
     for one in fitting:
-        if one.name in known or one.name not in wanted or not (not one.trigger or known & {*one.trigger}):
-            continue
-        if one.some_of and not known & {*one.some_of}:
+        if one.name in known or one.name not in wanted or not one.triggered(known):
             continue
         some = one.required or known & {*one.optional}
         if some and known >= {*one.required}:

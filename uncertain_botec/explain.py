@@ -127,8 +127,8 @@ def _skipped(scenario: Scenario, plan: Plan) -> tuple[str, ...]:
             for one in scenario.model.formulas
             if one.name in plan.inputs
             and not backwards(one)
-            and all(scenario.choices.get(key) in words for key, words in one.when.items())
-            and (not one.trigger or {*one.trigger} & {*plan.inputs})
+            and one.fits(scenario.choices)
+            and one.triggered(plan.inputs)
         )
     )
 

@@ -15,8 +15,9 @@ PRIORS = next(folder for folder in (_PACKAGE / "priors", _PACKAGE.parent / "prio
 SCHEMA_FILE = PRIORS / "prior-file.schema.json"
 
 
-PARTS = tuple(sorted(path.name for path in PRIORS.iterdir() if path.is_dir() and path.name != "runs"))
-"""Kinds of shipped files that runs include."""
+def parts() -> tuple[str, ...]:
+    """Kinds of shipped files that runs include, sorted."""
+    return tuple(sorted(path.name for path in PRIORS.iterdir() if path.is_dir() and path.name != "runs"))
 
 
 def shipped(kind: str) -> tuple[str, ...]:
@@ -37,7 +38,7 @@ def find_run(reference: str) -> Path | None:
 def includes_stating(name: str) -> tuple[str, ...]:
     """The shipped files that state an input, as an `include` names them."""
     found = []
-    for kind in PARTS:
+    for kind in parts():
         for stem in shipped(kind):
             with (PRIORS / kind / f"{stem}.toml").open("rb") as stream:
                 if name in tomllib.load(stream).get("inputs", {}):

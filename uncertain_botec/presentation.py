@@ -6,7 +6,7 @@ import html
 import io
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from uncertain_botec.choices import CHOICES
@@ -15,6 +15,7 @@ from uncertain_botec.units import digits, readable_scale
 
 if TYPE_CHECKING:
     from rich.console import Group
+    from rich.table import Table
 
 _TITLES: Mapping[str, str] = {
     "training_flop": "Compute",
@@ -138,9 +139,8 @@ def probability(value: float, error: float, low: float, high: float) -> str:
 
 
 def _limit_line(name: str, one: LimitSummary) -> tuple[str, str]:
-    scale, unit = readable_scale(one.value, one.unit)
     chance = probability(one.probability, one.mcse, one.low, one.high)
-    return f"{name.capitalize()} {one.value / scale:,.4g} {unit}", f"met with probability {chance}"
+    return f"{name.capitalize()} {amount(one.value, one.unit)}", f"met with probability {chance}"
 
 
 def _fit_line(summary: Summary, one: LimitSummary) -> tuple[str, str]:
@@ -176,11 +176,10 @@ def findings(summary: Summary) -> Iterator[tuple[str, str]]:
     for name, limit in summary.limits.items():
         yield _fit_line(summary, limit) if name == "memory" else _limit_line(name, limit)
     for name, seen in summary.observed.items():
-        scale, unit = readable_scale(seen.value, seen.unit)
         percentile = digits(seen.percentile, seen.mcse, 3)
         yield (
-            f"Observed {_row_title(name, unit).partition(' (')[0].lower()}",
-            f"{seen.value / scale:,.4g} {unit}, at percentile {percentile} of the forecast",
+            f"Observed {title_of(name).lower()}",
+            f"{amount(seen.value, seen.unit)}, at percentile {percentile} of the forecast",
         )
     for name, one in summary.outputs.items():
         if not resolved(one):
@@ -188,16 +187,22 @@ def findings(summary: Summary) -> Iterator[tuple[str, str]]:
                 f"Mean of {title_of(name).lower()}",
                 "not resolved: rare extreme draws decide it, and it may not exist",
             )
-    for name, word in summary.scenario.choices_in_force.items():
-        yield name_of_choice(name), f"{word}: {CHOICES[name].options[word]}"
+    yield from in_words(summary.scenario.choices_in_force)
     for name in _DRIVEN:
         if line := _drivers_line(summary.drivers.get(name, ())):
             yield f"Drivers of {title_of(name).lower()}", line
 
 
-def name_of_choice(name: str) -> str:
-    """What to call a choice before its word."""
-    return name.replace("_", " ").capitalize().replace("Flop", "FLOP")
+def in_words(choices: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What each choice is called, and its word with what that means."""
+    for name, word in choices.items():
+        yield title_of(name), f"{word}: {CHOICES[name].options[word]}"
+
+
+def amount(value: float, unit: str) -> str:
+    """A stated value to four digits, with its unit in a readable scale."""
+    scale, name = readable_scale(value, unit)
+    return f"{value / scale:,.4g} {name}"
 
 
 _HEADINGS = ("", "P10", "P50", "P90", "mean", "80 % HDI", "error")
@@ -205,13 +210,9 @@ _HEADINGS = ("", "P10", "P50", "P90", "mean", "80 % HDI", "error")
 
 def renderable(summary: Summary) -> Group:
     """The summary for a rich console."""
-    from rich import box
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = plain_table()
     for heading in _HEADINGS:
         table.add_column(heading, justify="right" if heading else "left", no_wrap=bool(heading), overflow="fold")
     for cells in _rows(summary):
@@ -220,14 +221,30 @@ def renderable(summary: Summary) -> Group:
             table.add_row(Text(cells[0], style="bold"))
         else:
             table.add_row(*cells)
+    return page(summary.scenario.title, table, findings(summary), READING)
+
+
+def plain_table() -> Table:
+    """A table with a line below its headings and none around it."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+
+
+def page(title: str, table: Table, statements: Iterable[tuple[str, str]], reading: str) -> Group:
+    """A title, a table, what there is to say of it, and how to read it."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
     lines = Table.grid(padding=(0, 2))
     lines.add_column(style="bold")
     lines.add_column()
-    for subject, statement in findings(summary):
+    for subject, statement in statements:
         lines.add_row(Text(subject), Text(statement))
-    return Group(
-        Text(summary.scenario.title, style="bold"), table, lines, Padding(Text(READING, style="dim"), (1, 0, 0, 0))
-    )
+    return Group(Text(title, style="bold"), table, lines, Padding(Text(reading, style="dim"), (1, 0, 0, 0)))
 
 
 def as_text(summary: Summary, width: int = 100) -> str:

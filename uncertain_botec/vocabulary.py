@@ -55,12 +55,11 @@ _VOCABULARY = (
     ),
     _zero("restart_time", "minutes", "from a failure to the next new step, with a spare at hand", '"15 minute"'),
     Quantity("checkpoint_bandwidth", "GB/s", "aggregate bandwidth at which checkpoints are written", '"200 GB/s"'),
-    _ratio(
+    Quantity(
         "power_ratio",
-        meaning="power drawn at the node over the accelerators' thermal design power",
-        example="1.38",
-        low=0.0,
-        open="low",
+        "fraction",
+        "power drawn at the node over the accelerators' thermal design power",
+        "1.38",
         usual_high=3.0,
     ),
     _ratio("pue", meaning="power usage effectiveness: power of the whole site over that of its nodes", example="1.12"),
@@ -293,6 +292,15 @@ _VOCABULARY = (
 QUANTITIES: Mapping[str, Quantity] = MappingProxyType({quantity.name: quantity for quantity in _VOCABULARY})
 
 COLUMNS: Mapping[str, int] = MappingProxyType({quantity.name: column for column, quantity in enumerate(_VOCABULARY)})
+
+# Tables of prices by accelerator, and the input that each states.
+PRICES: Mapping[str, str] = MappingProxyType(
+    {
+        "prices": "price_per_accelerator_hour",
+        "spot_prices": "spot_price_per_accelerator_hour",
+        "reserved_prices": "reserved_price_per_accelerator_hour",
+    }
+)
 
 # What a risk review tests: the name in [limits], and the output it limits from above.
 LIMITS: Mapping[str, str] = MappingProxyType({"budget": "cost", "deadline": "training_time"})

@@ -13,9 +13,9 @@ import pytest
 from uncertain_botec import dump_scenario, load_scenario
 from uncertain_botec.choices import CHOICES
 from uncertain_botec.library import PRIORS, SCHEMA_FILE, shipped
-from uncertain_botec.prior_files.schema import PRICES, check_document, json_schema
+from uncertain_botec.prior_files.schema import check_document, json_schema
 from uncertain_botec.units import parse_quantity
-from uncertain_botec.vocabulary import QUANTITIES
+from uncertain_botec.vocabulary import PRICES, QUANTITIES
 
 if TYPE_CHECKING:
     pass

@@ -2,6 +2,7 @@
 
 from uncertain_botec.architecture.config import from_config, read_config
 from uncertain_botec.architecture.errors import ArchitectureError
+from uncertain_botec.architecture.layers import Attention, LayerGroup, Mlp
 from uncertain_botec.architecture.network import Network
 from uncertain_botec.architecture.shape import SHAPE
 from uncertain_botec.architecture.table import ArchitectureTable, NetworkTable, TransformerTable, from_table
@@ -16,7 +17,15 @@ __all__ = [
     "NetworkTable",
     "Transformer",
     "TransformerTable",
+    "counted_names",
     "from_config",
     "from_table",
     "read_config",
 ]
+
+
+def counted_names() -> frozenset[str]:
+    """The names of everything that an architecture gives, asked of the smallest ones there are."""
+    block = LayerGroup(1, Attention(1, 1, 1), Mlp(1, gated=False))
+    transformer = Transformer(1, 1, (block,), tied_embeddings=False, sequence_length=1)
+    return frozenset(transformer.quantities("full") | Network((1, 1)).quantities())

@@ -143,10 +143,7 @@ def qwen_experts(shared: bool) -> Callable[[Reader, Mlp], list[Mlp | Experts]]:
         if shared:
             one = replace(mlp, size=read.size("shared_expert_intermediate_size"))
             experts = replace(experts, shared=one, shared_gate=True)
-        if all(sparse):
-            return [experts] * read.layers
-        plain = replace(mlp, size=read.size("intermediate_size"))
-        return [experts if has_experts else plain for has_experts in sparse]
+        return _in_sparse_layers(read, mlp, experts, sparse)
 
     return layers
 
@@ -162,12 +159,17 @@ def deepseek_experts(router_bias: bool) -> Callable[[Reader, Mlp], list[Mlp | Ex
         one = replace(mlp, size=shared) if shared else None
         experts = replace(experts, shared=one, router_bias=router_bias)
         sparse = [layer >= first and layer % every == 0 for layer in range(read.layers)]
-        if all(sparse):
-            return [experts] * read.layers
-        plain = replace(mlp, size=read.size("intermediate_size"))
-        return [experts if has_experts else plain for has_experts in sparse]
+        return _in_sparse_layers(read, mlp, experts, sparse)
 
     return layers
+
+
+def _in_sparse_layers(read: Reader, mlp: Mlp, experts: Experts, sparse: list[bool]) -> list[Mlp | Experts]:
+    """Experts where they are, and a plain MLP elsewhere, whose size only then has to be stated."""
+    if all(sparse):
+        return [experts] * read.layers
+    plain = replace(mlp, size=read.size("intermediate_size"))
+    return [experts if has_experts else plain for has_experts in sparse]
 
 
 def _experts(read: Reader, mlp: Mlp, experts_key: str, size_key: str) -> Experts:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from uncertain_botec import library
@@ -14,6 +13,7 @@ from uncertain_botec.architecture.errors import ArchitectureError, raise_faults,
 from uncertain_botec.architecture.layers import Attention, Experts, LatentAttention, LayerGroup, Mlp, QkNorm
 from uncertain_botec.architecture.network import Network
 from uncertain_botec.architecture.transformer import Norm, Transformer, grouped
+from uncertain_botec.tables import Sourced
 
 MOST_LAYERS = 10_000
 MOST = 10**9
@@ -23,21 +23,10 @@ SizeOrZero = Annotated[int, Field(ge=0, le=MOST)]
 Layers = Annotated[int, Field(ge=0, le=MOST_LAYERS)]
 
 
-def _date_as_text(value: Any) -> Any:
-    # TOML has dates of its own.
-    return value.isoformat() if isinstance(value, datetime.date) else value
-
-
-class ArchitectureTable(BaseModel):
+class ArchitectureTable(Sourced):
     """What every architecture may say about where its sizes come from."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
     source: str | None = Field(None, description="where the sizes are published")
-    as_of: Annotated[str | None, BeforeValidator(_date_as_text)] = Field(
-        None, description="the date of the source, YYYY-MM"
-    )
-    note: str | None = Field(None, description="anything a reader should know")
 
 
 class NetworkTable(ArchitectureTable):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from uncertain_botec.library import PARTS, PRIORS, shipped
+from uncertain_botec.library import PRIORS, parts, shipped
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -78,17 +78,19 @@ def _accelerators() -> Listing:
 
 
 def _prices() -> Listing:
+    from uncertain_botec.vocabulary import PRICES
+
     rows = []
     for name in shipped("prices"):
         table = _read("prices", name)
-        priced = sorted({key for kind in ("prices", "spot_prices", "reserved_prices") for key in table.get(kind, {})})
+        priced = sorted({key for kind in PRICES for key in table.get(kind, {})})
         rows.append((f"prices/{name}", str(table["title"]), ", ".join(priced or table.get("inputs", {}))))
     return Listing(("include", "title", "states"), tuple(rows))
 
 
 def _parts() -> Listing:
     rows = []
-    for kind in PARTS:
+    for kind in parts():
         if kind not in ("accelerators", "prices"):
             for name in shipped(kind):
                 table = _read(kind, name)

@@ -5,14 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from rich import box
 from rich.console import Group
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
-from uncertain_botec.choices import CHOICES
-from uncertain_botec.presentation import name_of_choice, number
+from uncertain_botec.presentation import amount, in_words, number, page, plain_table
 from uncertain_botec.sizing import Size, Sizing
 from uncertain_botec.summaries import LimitSummary
 from uncertain_botec.units import readable_scale
@@ -28,7 +23,7 @@ _READING = (
 
 def size_table(sizing: Sizing) -> Group:
     """A row for each size, and below it the smallest ones and what else there is to know."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = plain_table()
     limits = [name for name in _LIMITS if name in sizing.sizes[0].limits]
     scale, money = _money(sizing)
     # Two lines, so that eighty columns hold all of them.
@@ -38,14 +33,7 @@ def size_table(sizing: Sizing) -> Group:
         table.add_column(heading, justify="right", no_wrap=True)
     for one in sizing.sizes:
         table.add_row(*_cells(one, limits, scale, sizing.confidence))
-    lines = Table.grid(padding=(0, 2))
-    lines.add_column(style="bold")
-    lines.add_column()
-    for subject, statement in _findings(sizing):
-        lines.add_row(Text(subject), Text(statement))
-    return Group(
-        Text(sizing.scenario.title, style="bold"), table, lines, Padding(Text(_READING, style="dim"), (1, 0, 0, 0))
-    )
+    return page(sizing.scenario.title, table, _findings(sizing), _READING)
 
 
 def _money(sizing: Sizing) -> tuple[float, str]:
@@ -98,10 +86,8 @@ def _findings(sizing: Sizing) -> Iterator[tuple[str, str]]:
         yield "Granularity", f"multiples of {sizing.granularity:,} accelerators"
     for name in ("deadline", "budget"):
         if name in stated:
-            scale, unit = readable_scale(stated[name].value, stated[name].unit)
-            yield name.capitalize(), f"{stated[name].value / scale:,.4g} {unit}"
-    if "flop_convention" in sizing.scenario.choices_in_force:
-        word = sizing.scenario.choices["flop_convention"]
-        yield name_of_choice("flop_convention"), f"{word}: {CHOICES['flop_convention'].options[word]}"
+            yield name.capitalize(), amount(stated[name].value, stated[name].unit)
+    in_force = sizing.scenario.choices_in_force
+    yield from in_words({name: in_force[name] for name in ("flop_convention",) if name in in_force})
     for note in sizing.notes:
         yield "Note", note

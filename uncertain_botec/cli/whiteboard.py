@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -10,7 +9,7 @@ from rich.text import Text
 
 from uncertain_botec.choices import CHOICES
 from uncertain_botec.explain import Explanation, Step, Term
-from uncertain_botec.presentation import name_of_choice
+from uncertain_botec.presentation import plain_table, title_of
 
 
 def whiteboard(explanation: Explanation) -> Group:
@@ -21,7 +20,7 @@ def whiteboard(explanation: Explanation) -> Group:
     closing = "Values are at the medians of the inputs: a point estimate. The forecast has the ranges."
     return Group(
         Text(explanation.title, style="bold"),
-        *(Text(f"{name_of_choice(name)}: {word} ({CHOICES[name].options[word]})") for name, word in choices),
+        *(Text(f"{title_of(name)}: {word} ({CHOICES[name].options[word]})") for name, word in choices),
         Text(),
         *_architecture(explanation),
         *blocks,
@@ -37,7 +36,7 @@ def _architecture(explanation: Explanation) -> list[RenderableType]:
     rows = explanation.components
     if not rows:
         return []
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = plain_table()
     for heading in ("architecture", "times", "parameters", "active"):
         table.add_column(heading, justify="left" if heading == "architecture" else "right")
     for row in rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -63,6 +63,14 @@ class Formula:
     def required(self) -> tuple[str, ...]:
         """The inputs without which it cannot be evaluated."""
         return tuple(name for name in self.inputs if name not in self.optional)
+
+    def fits(self, choices: Mapping[str, str]) -> bool:
+        """Whether the choices are those under which it applies."""
+        return all(choices.get(name) in words for name, words in self.when.items())
+
+    def triggered(self, known: Collection[str]) -> bool:
+        """Whether what it waits for is known, so that it takes part and asks for whatever else it needs."""
+        return all(not names or any(name in known for name in names) for names in (self.trigger, self.some_of))
 
     def __call__(self, *args: Array, **kwargs: Array) -> Array:
         return self.function(*args, **kwargs)

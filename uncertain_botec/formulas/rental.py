@@ -5,7 +5,7 @@ from __future__ import annotations
 from uncertain_botec.formulas.base import Array, formula, namespace, priced
 
 # Shares that people state add up to one but for rounding; a rest within it is nothing, also of an infinite amount.
-_ROUNDING = 1e-6
+SHARE_ROUNDING = 1e-6
 
 
 @formula(
@@ -50,7 +50,7 @@ def on_demand_share(spot_share: Array = 0, reserved_share: Array = 0, owned_shar
     Example: 60 % on spot and 30 % reserved leave 10 %.
     """
     rest = 1 - spot_share - reserved_share - owned_share
-    return namespace(rest).where(abs(rest) < _ROUNDING, 0, rest)
+    return namespace(rest).where(abs(rest) < SHARE_ROUNDING, 0, rest)
 
 
 @formula(

@@ -9,14 +9,12 @@ from uncertain_botec.architecture.layers import Experts
 from uncertain_botec.choices import CHOICES
 from uncertain_botec.errors import Fault
 from uncertain_botec.estimators import Plan
+from uncertain_botec.formulas.rental import SHARE_ROUNDING
 from uncertain_botec.prior_files.filling import Model, Stated
 from uncertain_botec.prior_files.merging import Merged
 from uncertain_botec.scenario import Input, Scenario
 
 _SHARES = ("spot_share", "reserved_share", "owned_share")
-
-# Shares that people state add up to one but for rounding.
-_ROUNDING = 1e-6
 
 # Counts differ by what they leave out, such as embeddings; one this far off is another model's.
 _ANOTHER_MODEL = 0.1
@@ -68,7 +66,7 @@ def _shares(merged: Merged, choices: Mapping[str, str], inputs: Inputs) -> Itera
         expected = f"one of {', '.join(_SHARES)}"
         yield _fault(merged, "spot_share", "a mixed purchase has shares", "none", expected, "spot_share = 0.5")
     most = sum(inputs[name].distribution.support[1] for name in stated if name in inputs)
-    if most > 1 + _ROUNDING:
+    if most > 1 + SHARE_ROUNDING:
         got = " + ".join(f"{name} up to {inputs[name].distribution.support[1]:g}" for name in stated if name in inputs)
         message = "the shares can add up to more than all accelerators"
         yield _fault(merged, stated[-1], message, got, "at most 1 together", "bound them with truncate, or lower them")

@@ -63,7 +63,7 @@ class _Reader:
             self.faults.append(Fault(message, place.where, place.path, f'"{reference}"', expected, fix))
 
         if found is None:
-            known = [f"{kind}/{name}" for kind in (*library.PARTS, "runs") for name in library.shipped(kind)]
+            known = [f"{kind}/{name}" for kind in (*library.parts(), "runs") for name in library.shipped(kind)]
             expected = "a file in the same folder tree, or a shipped one such as accelerators/h100-sxm"
             fix = (
                 library.did_you_mean(reference, known) or "`botec list accelerators` and `prices` show what is shipped"

@@ -13,9 +13,9 @@ from uncertain_botec.errors import Fault
 from uncertain_botec.library import PRIORS, file_inside
 from uncertain_botec.prior_files.merging import Merged
 from uncertain_botec.prior_files.places import Place
-from uncertain_botec.prior_files.schema import PRICES, Accelerator, toml
+from uncertain_botec.prior_files.schema import Accelerator, toml
 from uncertain_botec.units import UnitError, parse_quantity
-from uncertain_botec.vocabulary import QUANTITIES
+from uncertain_botec.vocabulary import PRICES, QUANTITIES
 
 Stated = dict[str, tuple[Any, Place]]
 

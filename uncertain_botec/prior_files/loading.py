@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from uncertain_botec.architecture import counted_names
 from uncertain_botec.choices import CHOICES, resolved
 from uncertain_botec.errors import Fault, PriorFileError
 from uncertain_botec.estimators import ESTIMATORS, Estimator, Plan
@@ -147,7 +148,7 @@ def _missing(name: str, where: str, estimator: Estimator) -> Fault:
         fix += f", as does {includes[1]}" if len(includes) > 1 else ""
     elif name == "attended_tokens":
         fix = "state sequence_length, in [architecture] or under [inputs], together with the architecture"
-    elif name in _COUNTED:
+    elif name in counted_names():
         fix = f'state [architecture], or architecture = "config.json", which give it; or add {name} under [inputs]'
     else:
         fix = f"add {name} under [inputs]"
@@ -172,25 +173,6 @@ _NEAREST_INCLUDE: Mapping[str, tuple[str, ...]] = {
     "spot_price_per_accelerator_hour": ("prices/spot-2026",),
     "reserved_price_per_accelerator_hour": ("prices/reserved-2026",),
 }
-
-_COUNTED = frozenset(
-    {
-        "total_parameters",
-        "matmul_parameters",
-        "expert_parameters",
-        "output_head_parameters",
-        "attention_width",
-        "attended_tokens",
-        "layers",
-        "hidden_size",
-        "attention_heads",
-        "vocabulary_size",
-        "sequence_length",
-        "weights",
-        "biases",
-        "neurons",
-    }
-)
 
 
 def _markers(merged: Merged, table: str, outputs: Mapping[str, str]) -> dict[str, Marker]:

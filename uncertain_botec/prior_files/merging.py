@@ -14,8 +14,8 @@ from uncertain_botec.errors import Fault
 from uncertain_botec.library import did_you_mean
 from uncertain_botec.prior_files.documents import Document
 from uncertain_botec.prior_files.places import Place
-from uncertain_botec.prior_files.schema import PRICES, Accelerator, PriorFile, check_document, toml, unknown
-from uncertain_botec.vocabulary import QUANTITIES
+from uncertain_botec.prior_files.schema import Accelerator, PriorFile, check_document, toml, unknown
+from uncertain_botec.vocabulary import PRICES, QUANTITIES
 
 _HEAD = ("title", "estimator", "precision", *CHOICES)
 

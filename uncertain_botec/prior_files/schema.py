@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic import BaseModel, Field, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
 from uncertain_botec import library
@@ -18,43 +18,16 @@ from uncertain_botec.choices import CHOICES
 from uncertain_botec.distributions import FAMILIES, Family
 from uncertain_botec.errors import Fault
 from uncertain_botec.estimators import ESTIMATORS
-from uncertain_botec.vocabulary import LIMITS, QUANTITIES
+from uncertain_botec.tables import Sourced, Table
+from uncertain_botec.vocabulary import LIMITS, PRICES, QUANTITIES
 
 OBSERVABLE = tuple(dict.fromkeys(output for estimator in ESTIMATORS.values() for output in estimator.outputs))
 """What can have been observed: the outputs of the estimators."""
-
-PRICES = {
-    "prices": "price_per_accelerator_hour",
-    "spot_prices": "spot_price_per_accelerator_hour",
-    "reserved_prices": "reserved_price_per_accelerator_hour",
-}
-"""Tables of prices by accelerator, and the input that each states."""
 
 Stated = int | float | str
 """A number, or a text with a number and a unit."""
 
 Precision = Literal["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8"]
-
-
-def _date_as_text(value: Any) -> Any:
-    # TOML has dates of its own; `as_of = 2026-10-01` and `as_of = "2026-10"` mean the same kind of thing.
-    return value.isoformat() if isinstance(value, datetime.date) else value
-
-
-class Table(BaseModel):
-    """A TOML table: no unknown keys, no silent conversions."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class Sourced(Table):
-    """What may be said about where a number comes from."""
-
-    source: str | None = Field(None, description="where the number is published, or who believes it")
-    as_of: Annotated[str | None, BeforeValidator(_date_as_text)] = Field(
-        None, description="the date of the source, YYYY-MM"
-    )
-    note: str | None = Field(None, description="anything a reader should know")
 
 
 class Known(Sourced):
