@@ -21,7 +21,8 @@ from uncertain_botec.choices import resolved
 from uncertain_botec.distributions import elicit
 from uncertain_botec.draws import Provenance
 from uncertain_botec.scenario import Input, Marker
-from uncertain_botec.summaries import INTERVAL, LimitSummary, OutputSummary, quantiles, standard_error
+from uncertain_botec.summaries import INTERVAL, LimitSummary, OutputSummary
+from uncertain_botec.tallies import quantiles, standard_error
 
 REPLICATES = 16
 SIMPLE = (

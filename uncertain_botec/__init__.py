@@ -1,7 +1,7 @@
 """Monte Carlo back-of-the-envelope calculations for large-model training and serving, with the uncertainty kept in.
 
-from uncertain_botec import load_scenario, sample, summarize
-summary = summarize(sample(load_scenario("llama-2-70b")))
+from uncertain_botec import forecast, load_scenario
+summary = forecast(load_scenario("llama-2-70b"))
 summary.outputs["cost"].p90
 """
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from uncertain_botec.draws import Draws
     from uncertain_botec.errors import BotecError, PriorFileError
+    from uncertain_botec.forecasting import forecast
     from uncertain_botec.prior_files.loading import load_scenario
     from uncertain_botec.sampling.engine import sample
     from uncertain_botec.scenario import Scenario, dump_scenario
@@ -27,6 +28,7 @@ __all__ = [
     "Sizing",
     "Summary",
     "dump_scenario",
+    "forecast",
     "load_scenario",
     "sample",
     "size",
@@ -41,6 +43,7 @@ _HOMES = {
     "Sizing": "sizing",
     "Summary": "summaries",
     "dump_scenario": "scenario",
+    "forecast": "forecasting",
     "load_scenario": "prior_files.loading",
     "sample": "sampling.engine",
     "size": "sizing",

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from uncertain_botec.errors import PriorFileError, UsageError
-from uncertain_botec.prior_files.loading import load_scenario
 from uncertain_botec.scenario import Scenario, dump_scenario
 from uncertain_botec.units import to_base, to_display
 from uncertain_botec.vocabulary import QUANTITIES
@@ -160,6 +159,9 @@ def _reading(scenario: Scenario) -> dict[str, Any]:
 
 def _scenario(text: str, reading: Mapping[str, Any]) -> Scenario:
     """The scenario that a self-contained prior file states, read from the file that `reading` tells of."""
+    # Drawing has no use for prior files: it runs where nothing that reads them is installed.
+    from uncertain_botec.prior_files.loading import load_scenario
+
     with TemporaryDirectory() as folder:
         file = Path(folder) / "scenario.toml"
         file.write_text(text, "utf-8")

@@ -102,6 +102,11 @@ class Scenario:
         return tuple(name for name, one in self.inputs.items() if not one.known)
 
     @property
+    def known(self) -> dict[str, float]:
+        """The values of the inputs that are known exactly, in base units."""
+        return {name: one.distribution.support[0] for name, one in self.inputs.items() if one.known}
+
+    @property
     def plan(self) -> Plan:
         """The formulas that run, and what is reported."""
         return self.model.plan(self.inputs, self.choices)

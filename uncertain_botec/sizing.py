@@ -16,6 +16,7 @@ from uncertain_botec.draws import Draws
 from uncertain_botec.errors import UsageError
 from uncertain_botec.scenario import Input, Scenario
 from uncertain_botec.summaries import LimitSummary, OutputSummary, limit_summary, output_summary, without_infinity
+from uncertain_botec.tallies import tallies_of
 
 DEFAULT_DRAWS = 1 << 17
 CONFIDENCE = 0.9
@@ -221,9 +222,10 @@ def _without(dependence: Dependence | None, name: str) -> Dependence | None:
 
 def _summarized(number: int, drawn: Draws) -> Size:
     reported = ("training_time", "cost")
-    outputs: dict[str, OutputSummary] = {n: output_summary(drawn, n) for n in reported if n in drawn.outputs}
+    tallies = tallies_of(drawn, reported)
+    outputs: dict[str, OutputSummary] = {n: output_summary(tallies, n) for n in reported if n in drawn.outputs}
     limits = {
-        name: limit_summary(drawn, marker)
+        name: limit_summary(tallies, marker)
         for name, marker in drawn.scenario.limits.items()
         if marker.output in drawn.values
     }

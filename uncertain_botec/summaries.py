@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from uncertain_botec.draws import Draws, Provenance
 from uncertain_botec.scenario import Marker, Scenario
+from uncertain_botec.tallies import LEVELS, Share, Tallies, standard_error, tallies_of
 from uncertain_botec.units import to_display
 from uncertain_botec.vocabulary import QUANTITIES
 
@@ -19,8 +20,6 @@ Floats = npt.NDArray[np.float64]
 
 INTERVAL = 0.8
 """Probability of every reported interval; P10 and P90 are the ends of the equal-tailed one."""
-
-_LEVELS = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
 
 # Rank correlations are good to 1/sqrt(16384) = 0.8 % from this many draws; ranking more takes longer than drawing them.
 _RANKED = 1 << 14
@@ -59,6 +58,7 @@ class OutputSummary:
             replicates, estimate +- t x mcse covers at 95 % with the Student t quantile of R - 1 degrees (2.13 for 16).
         hdi, eti: the highest-density (shortest) and the equal-tailed interval.
         endless: the part of the draws that is infinite, because the run never finishes.
+        smoothed: the input that was integrated out of the quantiles, or None where they are those of draws.
     """
 
     unit: str
@@ -71,6 +71,7 @@ class OutputSummary:
     hdi: Interval
     eti: Interval
     endless: float = 0.0
+    smoothed: str | None = None
 
 
 @dataclass(frozen=True)
@@ -128,8 +129,32 @@ class Driver:
 
 
 @dataclass(frozen=True)
+class Accuracy:
+    """How accurate the reported quantiles are.
+
+    Attributes:
+        asked: the relative standard error that was asked of each, or None where a number of draws was.
+        reached: the largest relative standard error of any.
+        output, level: whose it is; None where all are exact.
+    """
+
+    asked: float | None
+    reached: float
+    output: str | None
+    level: str | None
+
+    @property
+    def met(self) -> bool:
+        """Whether it is what was asked for."""
+        return self.asked is None or self.reached <= self.asked
+
+
+@dataclass(frozen=True)
 class Summary:
-    """What a forecast says, with everything needed to repeat it."""
+    """What a forecast says, with everything needed to repeat it.
+
+    `partial` says that it was interrupted, so that there are fewer draws than were asked for.
+    """
 
     scenario: Scenario
     outputs: Mapping[str, OutputSummary]
@@ -137,6 +162,8 @@ class Summary:
     observed: Mapping[str, ObservedSummary]
     drivers: Mapping[str, tuple[Driver, ...]]
     provenance: Provenance
+    accuracy: Accuracy
+    partial: bool = False
 
     @property
     def unmet(self) -> tuple[str, ...]:
@@ -160,6 +187,8 @@ class Summary:
             "seed": made.seed,
             "sampler": made.sampler,
             "replicates": made.replicates,
+            "accuracy": without_infinity(asdict(self.accuracy)),
+            "partial": self.partial,
             "outputs": {name: without_infinity(asdict(one)) for name, one in self.outputs.items()},
             "limits": {name: asdict(one) for name, one in self.limits.items()},
             "observed": {name: asdict(one) for name, one in self.observed.items()},
@@ -185,118 +214,70 @@ class Summary:
         return as_html(self)
 
 
-def summarize(draws: Draws) -> Summary:
-    """Summarise the outputs of a scenario's draws, its limits, its observed outcomes and its drivers.
+def summarize(draws: Draws | Tallies) -> Summary:
+    """Summarise the outputs of a scenario, its limits, its observed outcomes and its drivers.
 
     Args:
-        draws: from `sample`.
+        draws: from `sample`, or what was counted of more draws than memory holds.
 
     Returns:
         The summary, in printed units.
     """
-    scenario = draws.scenario
+    tallies = tallies_of(draws) if isinstance(draws, Draws) else draws
+    scenario, sample = tallies.scenario, tallies.sample
     return Summary(
         scenario=scenario,
-        outputs={name: output_summary(draws, name) for name in draws.outputs},
+        outputs={name: output_summary(tallies, name) for name in sample.outputs},
         limits={
-            name: limit_summary(draws, marker)
+            name: limit_summary(tallies, marker)
             for name, marker in scenario.limits.items()
-            if marker.output in draws.values
+            if marker.output in sample.values
         },
-        observed={name: _observed(draws, marker) for name, marker in scenario.observed.items() if name in draws.values},
-        drivers=_drivers(draws),
-        provenance=draws.provenance,
+        observed={name: _observed(tallies, one) for name, one in scenario.observed.items() if name in sample.values},
+        drivers=_drivers(sample),
+        provenance=tallies.provenance,
+        accuracy=_accuracy(tallies),
+        partial=tallies.partial,
     )
 
 
-def quantiles(ordered: Floats, levels: list[float]) -> Floats:
-    """Quantiles of draws that are sorted along the last axis, which becomes one entry per level.
-
-    The quantile at level p lies at position n p + 1/2 (Hazen), which is unbiased in probability for points spread
-    evenly over (0, 1).
-    """
-    size = ordered.shape[-1]
-    position = np.clip(size * np.asarray(levels) - 0.5, 0, size - 1)
-    below = position.astype(np.int64)
-    left, right = ordered[..., below], ordered[..., np.minimum(below + 1, size - 1)]
-    part = position - below
-    with np.errstate(invalid="ignore"):
-        between = left + part * (right - left)
-    # Two infinite neighbours have no difference.
-    return np.where((left == right) | (part == 0), left, between)
+def _accuracy(tallies: Tallies) -> Accuracy:
+    """The worst relative standard error of any quantile."""
+    worst = Accuracy(tallies.accuracy, 0.0, None, None)
+    for name, tally in tallies.outputs.items():
+        for level, value, error in zip(LEVELS, tally.quantiles, tally.errors, strict=True):
+            relative = 0.0 if not error else float(error / abs(value)) if value else math.inf
+            if relative > worst.reached or math.isnan(relative):
+                worst = Accuracy(tallies.accuracy, relative, name, level)
+    return worst
 
 
-def standard_error(each: Floats, axis: int = -1) -> Any:
-    """Standard error of the mean of independent replicates' estimates."""
-    replicates = each.shape[axis]
-    if replicates < 2:
-        return np.full(np.mean(each, axis=axis).shape, np.nan)
-    with np.errstate(invalid="ignore"):
-        error = np.std(each, axis=axis, ddof=1) / math.sqrt(replicates)
-    # Replicates that are all infinite agree; some that are and some that are not tell nothing.
-    agree = np.max(each, axis=axis) == np.min(each, axis=axis)
-    return np.where(agree, 0.0, np.where(np.isnan(error), np.inf, error))
-
-
-def output_summary(draws: Draws, name: str) -> OutputSummary:
-    """One output of some draws, in its printed unit."""
+def output_summary(tallies: Tallies, name: str) -> OutputSummary:
+    """One output in its printed unit."""
     unit = QUANTITIES[name].unit
-    values = np.asarray(draws[name], np.float64)
-    if draws.scenario.certain(name):
-        value = float(values.flat[0])
+    if name not in tallies.outputs:
+        value = float(tallies.sample[name].flat[0])
         interval = Interval(INTERVAL, value, value)
-        nothing = dict.fromkeys((*_LEVELS, "mean"), 0.0)
+        nothing = dict.fromkeys((*LEVELS, "mean"), 0.0)
         return OutputSummary(unit, value, value, value, value, 0.0, nothing, interval, interval, float(value == np.inf))
-    levels = list(_LEVELS.values())
-    # Sorted once for everything: pooled for the estimates, by replicate for their errors.
-    rows = np.sort(values, axis=1)
-    flat = np.sort(rows, axis=None)
-    errors = standard_error(quantiles(rows, levels), axis=0)
-    mcse = dict(zip(_LEVELS, map(float, errors), strict=True)) | {"mean": float(standard_error(_means(rows)))}
-    p10, p50, p90 = map(float, quantiles(flat, levels))
-    mean, sd = _moments(flat)
+    tally = tallies.outputs[name]
+
+    def shown(value: Any) -> float:
+        return float(to_display(value, unit))
+
+    quantiles = dict(zip(LEVELS, map(shown, tally.quantiles), strict=True))
+    errors = dict(zip(LEVELS, map(shown, tally.errors), strict=True))
     return OutputSummary(
         unit,
-        p10,
-        p50,
-        p90,
-        mean=mean,
-        sd=sd,
-        mcse=mcse,
-        hdi=_hdi(flat),
-        eti=_eti(flat),
-        endless=float(np.isposinf(flat).mean()),
+        **quantiles,
+        mean=shown(tally.mean),
+        sd=shown(tally.sd),
+        mcse=errors | {"mean": shown(tally.mean_error)},
+        hdi=_hdi(np.sort(np.asarray(tallies.sample[name], np.float64), axis=None)),
+        eti=Interval(INTERVAL, quantiles["p10"], quantiles["p90"]),
+        endless=tally.endless,
+        smoothed=tally.smoothed or None,
     )
-
-
-def _means(rows: Floats) -> Floats:
-    """The mean of each row's finite values; infinite where there are none."""
-    if np.isfinite(rows[:, -1]).all():
-        return np.asarray(rows.mean(axis=1))
-    finite = np.isfinite(rows)
-    counts = finite.sum(axis=1)
-    sums = np.where(finite, rows, 0.0).sum(axis=1)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), math.inf)
-
-
-def _moments(flat: Floats) -> tuple[float, float]:
-    finite = flat[: np.searchsorted(flat, math.inf)]
-    if not finite.size:
-        return math.inf, math.inf
-    # A constant's sum would round: its mean is the value itself.
-    if finite[0] == finite[-1]:
-        return float(finite[0]), 0.0
-    return float(finite.mean()), float(finite.std())
-
-
-def _eti(flat: Floats) -> Interval:
-    from arviz_stats.base.array import array_stats
-
-    if np.isfinite(flat[-1]):
-        low, high = array_stats.eti(flat, prob=INTERVAL, method="hazen")
-    else:
-        low, high = quantiles(flat, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
-    return Interval(INTERVAL, float(low), float(high))
 
 
 def _hdi(flat: Floats) -> Interval:
@@ -319,38 +300,51 @@ def without_infinity(node: Any) -> Any:
     return None if isinstance(node, float) and not math.isfinite(node) else node
 
 
-def limit_summary(draws: Draws, marker: Marker) -> LimitSummary:
+def limit_summary(tallies: Tallies, marker: Marker) -> LimitSummary:
     """The probability that a limit is kept."""
-    kept = draws.values[marker.output] <= marker.value
-    probability = float(kept.mean())
-    count = kept.size
     unit = QUANTITIES[marker.output].unit
-    if draws.scenario.certain(marker.output):
-        return LimitSummary(_shown(marker), unit, marker.output, probability, 0.0, probability, probability)
-    few = min(int(np.count_nonzero(kept)), int(count - np.count_nonzero(kept)))
-    if few:
-        # A count is a whole number: replicates that happen to agree still leave the rounding of one draw.
-        error = max(float(standard_error(kept.mean(axis=1))), 1 / (count * math.sqrt(12)))
-        low, high = max(0.0, probability - _T_95 * error), min(1.0, probability + _T_95 * error)
-        if few < _FEW:
-            square = _TWO_SIDED_95**2
-            centre = (probability + square / (2 * count)) / (1 + square / count)
-            spread = math.sqrt(probability * (1 - probability) / count + square / (4 * count**2))
-            half = _TWO_SIDED_95 * spread / (1 + square / count)
-            low, high = min(low, centre - half), max(high, centre + half)
-    else:
+    if marker.name not in tallies.limits:
+        certain = float(tallies.sample.values[marker.output].flat[0] <= marker.value)
+        return LimitSummary(_shown(marker), unit, marker.output, certain, 0.0, certain, certain)
+    share = tallies.limits[marker.name]
+    probability = float(share.at_or_below.mean())
+    return LimitSummary(_shown(marker), unit, marker.output, probability, *_error_and_bounds(share, probability))
+
+
+def _error_and_bounds(share: Share, probability: float) -> tuple[float, float, float]:
+    """The standard error of a probability, and a 95 % interval."""
+    error = float(standard_error(share.at_or_below))
+    low, high = max(0.0, probability - _T_95 * error), min(1.0, probability + _T_95 * error)
+    if share.draws is None:
+        return error, low, high
+    count = share.draws
+    few = min(round(probability * count), count - round(probability * count))
+    if not few:
         # Wilson's bound at zero successes out of n is z^2 / (n + z^2) (Wilson 1927, JASA 22, 209-212).
         bound = _ONE_SIDED_95**2 / (count + _ONE_SIDED_95**2)
-        error = bound / 2
-        low, high = (0.0, bound) if probability == 0 else (1 - bound, 1.0)
-    return LimitSummary(_shown(marker), unit, marker.output, probability, error, low, high)
+        return (bound / 2, 0.0, bound) if probability == 0 else (bound / 2, 1 - bound, 1.0)
+    # A count is a whole number: replicates that happen to agree still leave the rounding of one draw.
+    error = max(error, 1 / (count * math.sqrt(12)))
+    low, high = max(0.0, probability - _T_95 * error), min(1.0, probability + _T_95 * error)
+    if few < _FEW:
+        square = _TWO_SIDED_95**2
+        centre = (probability + square / (2 * count)) / (1 + square / count)
+        spread = math.sqrt(probability * (1 - probability) / count + square / (4 * count**2))
+        half = _TWO_SIDED_95 * spread / (1 + square / count)
+        low, high = min(low, centre - half), max(high, centre + half)
+    return error, low, high
 
 
-def _observed(draws: Draws, marker: Marker) -> ObservedSummary:
-    values = draws.values[marker.output]
-    rank = 50 * ((values < marker.value).mean(axis=1) + (values <= marker.value).mean(axis=1))
-    error = max(float(standard_error(rank)), 100 / (values.size * math.sqrt(12)))
-    return ObservedSummary(_shown(marker), QUANTITIES[marker.output].unit, float(rank.mean()), error)
+def _observed(tallies: Tallies, marker: Marker) -> ObservedSummary:
+    if marker.name in tallies.observed:
+        share = tallies.observed[marker.name]
+        rank = 50 * (share.below + share.at_or_below)
+        least = 100 / (share.draws * math.sqrt(12)) if share.draws else 0.0
+        percentile, error = float(rank.mean()), max(float(standard_error(rank)), least)
+    else:
+        value = float(tallies.sample.values[marker.output].flat[0])
+        percentile, error = 50.0 * ((value < marker.value) + (value <= marker.value)), 0.0
+    return ObservedSummary(_shown(marker), QUANTITIES[marker.output].unit, percentile, error)
 
 
 def _shown(marker: Marker) -> float:

@@ -38,7 +38,10 @@ def output(unit: str = "") -> dict[str, Any]:
     """The JSON Schema of one output."""
     mcse = table(p10=NUMBER, p50=NUMBER, p90=NUMBER, mean=NUMBER)
     numbers = dict.fromkeys(("p10", "p50", "p90", "mean", "sd", "endless"), NUMBER)
-    return table(unit={"const": unit} if unit else TEXT, **numbers, mcse=mcse, hdi=INTERVAL, eti=INTERVAL)
+    smoothed = {"type": ["string", "null"]}
+    return table(
+        unit={"const": unit} if unit else TEXT, **numbers, mcse=mcse, hdi=INTERVAL, eti=INTERVAL, smoothed=smoothed
+    )
 
 
 DRIVERS = {"type": "array", "items": table(input=TEXT, rank_correlation=NUMBER, share=NUMBER)}
@@ -59,6 +62,8 @@ FORECAST = table(
     seed={"const": 3},
     sampler={"const": "lattice"},
     replicates={"const": 16},
+    accuracy=table(asked={"type": ["number", "null"]}, reached=NUMBER, output=TEXT, level=TEXT),
+    partial={"const": False},
     # A run that states more reports more, each output in the same form.
     outputs=table(**{name: output(unit) for name, unit in UNITS.items()}) | {"additionalProperties": output()},
     limits=table(budget=LIMIT, deadline=LIMIT),

@@ -1,12 +1,19 @@
 """What a model is made of, and the exact counts that follow from it."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from uncertain_botec.architecture.config import from_config, read_config
 from uncertain_botec.architecture.errors import ArchitectureError
 from uncertain_botec.architecture.layers import Attention, LayerGroup, Mlp
 from uncertain_botec.architecture.network import Network
 from uncertain_botec.architecture.shape import SHAPE
-from uncertain_botec.architecture.table import ArchitectureTable, NetworkTable, TransformerTable, from_table
 from uncertain_botec.architecture.transformer import Component, Transformer
+
+if TYPE_CHECKING:
+    from uncertain_botec.architecture.table import ArchitectureTable, NetworkTable, TransformerTable, from_table
 
 __all__ = [
     "SHAPE",
@@ -22,6 +29,15 @@ __all__ = [
     "from_table",
     "read_config",
 ]
+
+_TABLES = ("ArchitectureTable", "NetworkTable", "TransformerTable", "from_table")
+
+
+def __getattr__(name: str) -> Any:
+    # Tables are checked by pydantic, which counting does without.
+    if name not in _TABLES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.table"), name)
 
 
 def counted_names() -> frozenset[str]:

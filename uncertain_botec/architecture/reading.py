@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from uncertain_botec.architecture.errors import ArchitectureError, shown
-from uncertain_botec.architecture.table import MOST, MOST_LAYERS
+from uncertain_botec.architecture.shape import MOST, MOST_LAYERS
 
 MOST_BYTES = 2**20
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from uncertain_botec.architecture.layers import Experts, Mlp
 from uncertain_botec.architecture.reading import Reader
-from uncertain_botec.architecture.table import MOST_LAYERS
+from uncertain_botec.architecture.shape import MOST_LAYERS
 
 Windows = list[int | None]
 

@@ -1,4 +1,4 @@
-"""The names of sizes inside a layer, which only the formulas of architecture take or give."""
+"""Sizes: the largest that are read, and the names of those inside a layer, which only formulas of architecture take."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from uncertain_botec.quantities import Quantity
+
+MOST_LAYERS = 10_000
+MOST = 10**9
 
 
 def _size(name: str, meaning: str, example: str, low: float = 1.0, high: float = math.inf) -> Quantity:

@@ -12,11 +12,9 @@ from uncertain_botec import library
 from uncertain_botec.architecture.errors import ArchitectureError, raise_faults, shown
 from uncertain_botec.architecture.layers import Attention, Experts, LatentAttention, LayerGroup, Mlp, QkNorm
 from uncertain_botec.architecture.network import Network
+from uncertain_botec.architecture.shape import MOST, MOST_LAYERS
 from uncertain_botec.architecture.transformer import Norm, Transformer, grouped
 from uncertain_botec.tables import Sourced
-
-MOST_LAYERS = 10_000
-MOST = 10**9
 
 Size = Annotated[int, Field(ge=1, le=MOST)]
 SizeOrZero = Annotated[int, Field(ge=0, le=MOST)]

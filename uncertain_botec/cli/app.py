@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,7 +51,19 @@ def _botec(
 @app.command()
 def forecast(
     run: Run,
-    draws: Draws = "2^20",
+    accuracy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PART",
+            help="Draw until every quantile has this relative standard error: 0.1% (as by default), 0.001.",
+        ),
+    ] = None,
+    draws: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N", help="Draw at least so many instead: 1000000, 8M, 1e6, 2^20; with --accuracy, at most."
+        ),
+    ] = None,
     seed: Seed = 0,
     settings: Settings = None,
     as_json: Json = False,
@@ -67,6 +80,9 @@ def forecast(
             metavar="N", min=1, help="Draws evaluated at a time; changes memory, not results beyond rounding."
         ),
     ] = None,
+    smooth: Annotated[
+        bool, typer.Option(help="Integrate one input out analytically where an output allows, rather than count draws.")
+    ] = True,
     require: Require = False,
     quiet: Quiet = False,
 ) -> None:
@@ -77,7 +93,8 @@ def forecast(
     started = time.perf_counter()
     from uncertain_botec.prior_files.loading import load_scenario
 
-    count = options.draws_of(draws)
+    precise = None if accuracy is None else options.accuracy_of(accuracy)
+    count = None if draws is None else options.draws_of(draws)
     scenario = load_scenario(run, settings or ())
     if not quiet:
         _say(*scenario.warnings, *scenario.notes)
@@ -89,25 +106,28 @@ def forecast(
             raise UsageError(f"--out {out}: scenario.toml there is the file that is forecast; name another folder")
     # ArviZ takes as long to import as drawing takes, and compiling and drawing leave a core to it.
     threading.Thread(target=importlib.import_module, args=("arviz_stats.base.array",)).start()
-    from uncertain_botec.sampling.engine import sample
+    from uncertain_botec.forecasting import WRITTEN, goal_of
+    from uncertain_botec.sampling.streaming import stream
     from uncertain_botec.summaries import summarize
 
-    with _progress(count, quiet) as advance:
-        drawn = sample(
+    goal = goal_of(precise, count)
+    with _progress(quiet) as advance:
+        tallies = stream(
             scenario,
-            count,
+            goal if out is None else replace(goal, keep=WRITTEN),
             seed=seed,
             sampler=sampler.value,
             precision=precision.value,
             device=device.value,
             chunk=chunk,
+            smooth=smooth,
             progress=advance,
         )
-    summary = summarize(drawn)
+    summary = summarize(tallies)
     if out is not None:
         from uncertain_botec.output import write_results
 
-        write_results(out, drawn, summary)
+        write_results(out, tallies.sample, summary)
     if as_json:
         _print_json(summary.to_dict())
     else:
@@ -115,14 +135,9 @@ def forecast(
 
         _console().print(renderable(summary))
     if not quiet:
-        from uncertain_botec.presentation import timing_line
+        from uncertain_botec.presentation import what_it_took
 
-        rounded = (
-            ""
-            if len(drawn) == count
-            else f"{count:,} draws rounded up to {len(drawn):,}: {sampler.value} points come in such sizes"
-        )
-        _say(*([rounded] if rounded else []), timing_line(summary, time.perf_counter() - started))
+        _say(*what_it_took(summary, count, time.perf_counter() - started))
     if require:
         _require(summary.unmet)
 
@@ -257,12 +272,11 @@ def _console() -> Console:
     return Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100, highlight=False)
 
 
-def _progress(draws: int, quiet: bool) -> Any:
+def _progress(quiet: bool) -> Any:
     from contextlib import nullcontext
 
-    # A run this short is over before anybody has read the bar.
-    if quiet or draws < 1 << 22 or not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         return nullcontext(None)
     from uncertain_botec.cli.progress import bar
 
-    return bar(draws)
+    return bar()

@@ -60,6 +60,11 @@ def _whole(text: str) -> int | None:
     return int(value) if 1 <= value <= _MOST and value == int(value) else None
 
 
+def accuracy_of(text: str) -> float:
+    """A relative standard error such as `0.1%` or `0.001`."""
+    return _part(text, f"--accuracy {text}: expected a relative standard error, such as 0.1% or 0.001")
+
+
 def sizes_of(text: str) -> tuple[int, ...]:
     """Numbers of accelerators such as `256,512,1k`."""
     sizes = [_whole(part) for part in text.split(",")]
@@ -70,13 +75,17 @@ def sizes_of(text: str) -> tuple[int, ...]:
 
 def confidence_of(text: str) -> float:
     """A probability such as `90%`, `90 %` or `0.9`."""
+    return _part(text, f"--confidence {text}: expected a probability between 0 and 1, such as 90% or 0.9")
+
+
+def _part(text: str, fault: str) -> float:
     number, percent, rest = text.strip().partition("%")
     try:
         value = float(number) / (100 if percent else 1)
     except ValueError:
         value = math.nan
     if not 0 < value < 1 or rest.strip():
-        raise UsageError(f"--confidence {text}: expected a probability between 0 and 1, such as 90% or 0.9")
+        raise UsageError(fault)
     return value
 
 

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+# A run this short is over before anybody has read the bar.
+_PATIENCE = 0.5
+
 
 @contextmanager
-def bar(draws: int) -> Iterator[Callable[[int], None]]:
-    """Show a bar while the block runs; call what it gives with the draws that were added."""
+def bar() -> Iterator[Callable[[int, int], None]]:
+    """Show a bar while the block runs; call what it gives with the draws so far and those that are planned."""
     columns = (
         TextColumn("drawing"),
         BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f}, {task.fields[rate]} draws/s,"),
         TimeRemainingColumn(),
+        TextColumn("left"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("drawing", total=draws)
-        yield lambda added: progress.advance(task, added)
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    started = time.perf_counter()
+    task = progress.add_task("drawing", total=None, rate="")
+
+    def advance(drawn: int, planned: int) -> None:
+        elapsed = time.perf_counter() - started
+        progress.update(task, completed=drawn, total=planned, rate=f"{drawn / elapsed:,.3g}")
+        if elapsed > _PATIENCE and drawn < planned:
+            progress.start()
+
+    try:
+        yield advance
+    finally:
+        progress.stop()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from uncertain_botec.distributions.level import Level
+from uncertain_botec.distributions.level import Level, open_score
 
 if TYPE_CHECKING:
     from uncertain_botec.distributions.tabulate import Tabulated
@@ -62,6 +62,11 @@ class Distribution(Leaves, ABC):
     def discrete(self) -> bool:
         """Whether all mass sits on separate points."""
         return False
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the sampling form has a `score`: F rises without a jump, so that no point has mass of its own."""
+        return not self.discrete and not self.atoms()
 
     @property
     def mass_cut(self) -> float:
@@ -118,17 +123,33 @@ class NormalScored(Distribution):
     """A distribution given by the increasing map between its values and the normal score: F(x) = Phi(score(x))."""
 
     @abstractmethod
-    def score(self, x: ArrayLike) -> Floats:
-        """The normal score of values; -inf and inf outside the support."""
+    def score(self, x: Any) -> Any:
+        """The normal score of an array of values, elementwise in its namespace; -inf and inf outside the support.
+
+        As `quantile`, it has no branch on a parameter's value, and inside a kernel the parameters are traced. JAX's
+        derivative of it is finite everywhere.
+        """
 
     def cdf(self, x: ArrayLike) -> Floats:
-        return np.asarray(ndtr(self.score(x)))
+        return np.asarray(ndtr(self.score(np.asarray(x, dtype=np.float64))))
 
     def sf(self, x: ArrayLike) -> Floats:
-        return np.asarray(ndtr(-self.score(x)))
+        return np.asarray(ndtr(-self.score(np.asarray(x, dtype=np.float64))))
 
 
-def safe_log(x: Any) -> Floats:
-    """log x, and -inf where x is not positive."""
-    positive = np.asarray(x) > 0
-    return np.where(positive, np.log(np.where(positive, x, 1.0)), -np.inf)
+class TailScored(Distribution):
+    """A distribution given by both of its tails, whose smaller one gives the normal score: F(x) = Phi(score(x))."""
+
+    @abstractmethod
+    def tails(self, x: Any) -> tuple[Any, Any]:
+        """P(X <= x) and P(X > x) of an array of values, each to full relative precision, in its namespace."""
+
+    def score(self, x: Any) -> Any:
+        """The normal score of an array of values, as that of `NormalScored`."""
+        return open_score(*self.tails(x))
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        return np.asarray(self.tails(np.asarray(x, dtype=np.float64))[0])
+
+    def sf(self, x: ArrayLike) -> Floats:
+        return np.asarray(self.tails(np.asarray(x, dtype=np.float64))[1])

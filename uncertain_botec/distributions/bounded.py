@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, betaincinv, ndtr
 
-from uncertain_botec.distributions.base import Distribution, Floats, Support
+from uncertain_botec.distributions.base import Distribution, Floats, Support, TailScored
 from uncertain_botec.distributions.level import Level, special
 
 
@@ -24,24 +24,22 @@ class Bounded(Distribution):
     def support(self) -> Support:
         return (self.low, self.high)
 
-    def inside(self, x: ArrayLike) -> Floats:
+    def inside(self, x: Any) -> Any:
         """x moved into the support, where the formulas hold and outside of which probabilities are constant."""
-        return np.clip(np.asarray(x, dtype=np.float64), self.low, self.high)
+        return x.__array_namespace__().clip(x, self.low, self.high)
 
 
 @dataclass(frozen=True)
-class Uniform(Bounded):
+class Uniform(Bounded, TailScored):
     """x = low + (high - low) u."""
 
     low: float
     high: float
     family: ClassVar[str] = "uniform"
 
-    def cdf(self, x: ArrayLike) -> Floats:
-        return (self.inside(x) - self.low) / (self.high - self.low)
-
-    def sf(self, x: ArrayLike) -> Floats:
-        return (self.high - self.inside(x)) / (self.high - self.low)
+    def tails(self, x: Any) -> tuple[Any, Any]:
+        width, inside = self.high - self.low, self.inside(x)
+        return (inside - self.low) / width, (self.high - inside) / width
 
     def quantile(self, level: Level) -> Any:
         xp = level.u.__array_namespace__()
@@ -60,24 +58,31 @@ class Uniform(Bounded):
 
 
 @dataclass(frozen=True)
-class LogUniform(Bounded):
+class LogUniform(Bounded, TailScored):
     """ln x is uniform: x = low (high / low)^u."""
 
     low: float
     high: float
     family: ClassVar[str] = "loguniform"
 
-    def cdf(self, x: ArrayLike) -> Floats:
-        return np.asarray((np.log(self.inside(x)) - math.log(self.low)) / (math.log(self.high) - math.log(self.low)))
+    def _logs(self, like: Any) -> tuple[Any, Any]:
+        """ln low and ln high; their difference holds where the ratio of the ends overflows."""
+        xp = like.__array_namespace__()
+        return xp.log(xp.asarray(self.low, dtype=like.dtype)), xp.log(xp.asarray(self.high, dtype=like.dtype))
 
-    def sf(self, x: ArrayLike) -> Floats:
-        return np.asarray((math.log(self.high) - np.log(self.inside(x))) / (math.log(self.high) - math.log(self.low)))
+    def tails(self, x: Any) -> tuple[Any, Any]:
+        xp = x.__array_namespace__()
+        inside, (log_low, log_high) = self.inside(x), self._logs(x)
+        near_low = inside < xp.exp(0.5 * (log_low + log_high))
+        # The smaller of ln x - ln low and ln high - ln x: close to an end a difference of logarithms would cancel.
+        excess, base = xp.where(near_low, inside - self.low, self.high - inside), xp.where(near_low, self.low, inside)
+        share = xp.log1p(excess / base) / (log_high - log_low)
+        return xp.where(near_low, share, 1.0 - share), xp.where(near_low, 1.0 - share, share)
 
     def quantile(self, level: Level) -> Any:
         xp = level.u.__array_namespace__()
-        # A difference of logarithms: the ratio itself overflows for ranges that float64 holds.
-        logs = xp.log(xp.asarray(self.low, dtype=level.u.dtype)), xp.log(xp.asarray(self.high, dtype=level.u.dtype))
-        return xp.clip(xp.exp(logs[0] + level.u * (logs[1] - logs[0])), self.low, self.high)
+        log_low, log_high = self._logs(level.u)
+        return xp.clip(xp.exp(log_low + level.u * (log_high - log_low)), self.low, self.high)
 
     def mean(self) -> float:
         return (self.high - self.low) / (math.log(self.high) - math.log(self.low))
@@ -93,7 +98,7 @@ class LogUniform(Bounded):
 
 
 @dataclass(frozen=True)
-class Triangular(Bounded):
+class Triangular(Bounded, TailScored):
     """The triangular density on [low, high] with its peak at `mode`, which may be an end.
 
     With w = high - low: x = low + sqrt(u w (mode - low)) below the mode, and above it
@@ -105,18 +110,20 @@ class Triangular(Bounded):
     high: float
     family: ClassVar[str] = "triangular"
 
-    def cdf(self, x: ArrayLike) -> Floats:
-        return self._tail(self.inside(x) - self.low, self.mode - self.low)
-
-    def sf(self, x: ArrayLike) -> Floats:
-        return self._tail(self.high - self.inside(x), self.high - self.mode)
-
-    def _tail(self, distance: Floats, leg: float) -> Floats:
-        """The mass within `distance` of an end that lies `leg` from the mode."""
-        width = self.high - self.low
-        rising = distance**2 / (width * leg) if leg > 0 else np.zeros_like(distance)
-        falling = 1.0 - (width - distance) ** 2 / (width * (width - leg)) if leg < width else np.ones_like(distance)
-        return np.where(distance < leg, rising, falling)
+    def tails(self, x: Any) -> tuple[Any, Any]:
+        xp = x.__array_namespace__()
+        inside, width = self.inside(x), self.high - self.low
+        left, right = self.mode - self.low, self.high - self.mode
+        rising = inside < self.mode
+        # On the leg that x is on: the mass between x and the end, and the rest, which is a sum of positive terms.
+        distance = xp.where(rising, inside - self.low, self.high - inside)
+        to_mode = xp.where(rising, self.mode - inside, inside - self.mode)
+        leg, other = xp.where(rising, left, right), xp.where(rising, right, left)
+        # A leg of length 0 holds its end only, and no mass.
+        leg = xp.where(leg > 0, leg, 1.0)
+        outer = distance**2 / (width * leg)
+        inner = (other + to_mode * (1.0 + distance / leg)) / width
+        return xp.where(rising, outer, inner), xp.where(rising, inner, outer)
 
     def quantile(self, level: Level) -> Any:
         xp = level.u.__array_namespace__()
@@ -166,7 +173,7 @@ class Beta(Bounded):
 
     def _tails(self, x: ArrayLike) -> tuple[Floats, Floats]:
         """Both tails, from the distance to the nearer end, which keeps its relative precision."""
-        width, inside = self.high - self.low, self.inside(x)
+        width, inside = self.high - self.low, self.inside(np.asarray(x, dtype=np.float64))
         below, above = (inside - self.low) / width, (self.high - inside) / width
         return (
             np.where(below < 0.5, betainc(self.alpha, self.beta, below), betaincc(self.beta, self.alpha, above)),

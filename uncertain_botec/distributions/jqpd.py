@@ -16,12 +16,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from uncertain_botec.distributions.base import Floats, NormalScored, Support, safe_log
-from uncertain_botec.distributions.level import Level, special
+from uncertain_botec.distributions.base import NormalScored, Support
+from uncertain_botec.distributions.level import Level, open_score, safe_log, special
 
 DELTA_FLOOR = 1e-8
 
@@ -53,12 +51,11 @@ class JqpdBounded(NormalScored):
     def support(self) -> Support:
         return (self.low, self.high)
 
-    def score(self, x: ArrayLike) -> Floats:
-        inside = np.clip(np.asarray(x, dtype=np.float64), self.low, self.high)
-        width = self.high - self.low
-        below, above = (inside - self.low) / width, (self.high - inside) / width
-        probit = np.where(below < 0.5, ndtri(below), -ndtri(above))
-        return np.asarray(np.arcsinh((probit - self.xi) / self.lam) / self.delta - self.shift)
+    def score(self, x: Any) -> Any:
+        xp = x.__array_namespace__()
+        width, inside = self.high - self.low, xp.clip(x, self.low, self.high)
+        probit = open_score((inside - self.low) / width, (self.high - inside) / width)
+        return xp.asinh((probit - self.xi) / self.lam) / self.delta - self.shift
 
     def quantile(self, level: Level) -> Any:
         xp = level.z.__array_namespace__()
@@ -113,10 +110,13 @@ class JqpdHalfBounded(NormalScored):
     def support(self) -> Support:
         return (self.bound, math.inf) if self.side > 0 else (-math.inf, self.bound)
 
-    def score(self, x: ArrayLike) -> Floats:
-        log_distance = safe_log(self.side * (np.asarray(x, dtype=np.float64) - self.bound))
-        angle = np.arcsinh((log_distance - self.log_theta) / self.lam) - self.shift
-        return self.side * np.sinh(angle) / self.delta
+    def score(self, x: Any) -> Any:
+        xp = x.__array_namespace__()
+        log_distance = safe_log(self.side * (x - self.bound))
+        finite = xp.isfinite(log_distance)
+        # Taken where it is finite only: the derivative of sinh at inf is infinite, and 0 times that is nan.
+        angle = xp.asinh((xp.where(finite, log_distance, self.log_theta) - self.log_theta) / self.lam) - self.shift
+        return self.side * xp.where(finite, xp.sinh(angle) / self.delta, log_distance)
 
     def quantile(self, level: Level) -> Any:
         xp = level.z.__array_namespace__()

@@ -42,9 +42,48 @@ def level_of_tails(cdf: NDArray[np.float64], sf: NDArray[np.float64]) -> Level:
 
 
 def score_of_tails(cdf: NDArray[np.float64], sf: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The normal score, read off the smaller tail; finite, for float64 holds no normal tail beyond |z| = 37.7."""
-    score = ndtri(np.maximum(np.minimum(cdf, sf), 1e-310))
-    return np.asarray(np.where(cdf <= sf, score, -score))
+    """The normal score, kept finite: float64 holds no normal tail beyond |z| = 37.7."""
+    return np.asarray(open_score(np.maximum(cdf, 1e-310), np.maximum(sf, 1e-310)))
+
+
+def open_score(below: Any, above: Any) -> Any:
+    """The normal score of probabilities known from both sides, in their namespace, read off the smaller.
+
+    -inf and inf where that is 0; the derivative of JAX's ndtri is finite there.
+    """
+    xp = below.__array_namespace__()
+    # Not a minimum, whose derivative at a tie is the mean of those of both sides.
+    lower = below < above
+    score = special(xp).ndtri(xp.where(lower, below, above))
+    return xp.where(lower, score, -score)
+
+
+def safe_log(x: Any) -> Any:
+    """log x, and -inf where x is not positive; there the derivative is 0."""
+    xp = x.__array_namespace__()
+    positive = x > 0
+    return xp.where(positive, xp.log(xp.where(positive, x, 1.0)), -xp.inf)
+
+
+def held(x: Any) -> Any:
+    """x, which JAX then takes for a constant when it differentiates."""
+    xp = x.__array_namespace__()
+    return x if xp is np else import_module(xp.__name__.removesuffix("numpy") + "lax").stop_gradient(x)
+
+
+def ascending_cell(values: Any, x: Any) -> Any:
+    """How many of the ascending values are at most x.
+
+    A bisection without a branch, for inside a kernel on a CPU `searchsorted` takes four times as long.
+    """
+    xp = x.__array_namespace__()
+    count = values.shape[0]
+    step = 1 << count.bit_length()
+    padded = xp.concat((values, xp.full(step - count, xp.inf, dtype=values.dtype)))
+    found = xp.zeros(x.shape, dtype=np.int32)
+    while step := step // 2:
+        found = xp.where(x >= padded[found + (step - 1)], found + step, found)
+    return xp.minimum(found, count)
 
 
 def special(xp: Any) -> Any:

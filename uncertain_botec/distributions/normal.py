@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncertain_botec.distributions.base import Distribution, Floats, NormalScored, Support, safe_log
+from uncertain_botec.distributions.base import Distribution, Floats, NormalScored, Support
 from uncertain_botec.distributions.bounded import Uniform
-from uncertain_botec.distributions.level import Level
+from uncertain_botec.distributions.level import Level, safe_log
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Normal(NormalScored):
     def support(self) -> Support:
         return (-math.inf, math.inf)
 
-    def score(self, x: ArrayLike) -> Floats:
-        return (np.asarray(x, dtype=np.float64) - self.loc) / self.scale
+    def score(self, x: Any) -> Any:
+        return (x - self.loc) / self.scale
 
     def quantile(self, level: Level) -> Any:
         return self.loc + self.scale * level.z
@@ -99,8 +99,9 @@ class LogNormal(NormalScored):
     def support(self) -> Support:
         return (0.0, math.inf)
 
-    def score(self, x: ArrayLike) -> Floats:
-        return (safe_log(x) - math.log(self.median)) / self.sigma
+    def score(self, x: Any) -> Any:
+        xp = x.__array_namespace__()
+        return (safe_log(x) - xp.log(xp.asarray(self.median, dtype=x.dtype))) / self.sigma
 
     def quantile(self, level: Level) -> Any:
         xp = level.z.__array_namespace__()
@@ -132,10 +133,9 @@ class LogitNormal(NormalScored):
     def support(self) -> Support:
         return (self.low, self.high)
 
-    def score(self, x: ArrayLike) -> Floats:
-        inside = np.clip(np.asarray(x, dtype=np.float64), self.low, self.high)
-        # The two logarithms are infinite at opposite ends only, so that the difference is never nan.
-        return (safe_log(inside - self.low) - safe_log(self.high - inside) - self.mu) / self.sigma
+    def score(self, x: Any) -> Any:
+        # The two logarithms are infinite with opposite signs, so that the difference is never nan.
+        return (safe_log(x - self.low) - safe_log(self.high - x) - self.mu) / self.sigma
 
     def quantile(self, level: Level) -> Any:
         xp = level.z.__array_namespace__()

@@ -10,7 +10,7 @@ somewhere, or a narrow cell holds the jump between far-apart components, the cel
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from uncertain_botec.distributions.base import Distribution, Floats, Leaves, Support
 from uncertain_botec.distributions.counts import whole
 from uncertain_botec.distributions.inverse import SMALLEST
-from uncertain_botec.distributions.level import Level, level_of_z, score_of_tails
+from uncertain_botec.distributions.level import Level, ascending_cell, held, level_of_z, score_of_tails
 
 Z_END = 8.3
 """Tables reach from -8.3 to 8.3: Phi(-8.3) = 5e-17 lies beyond any float64 below 1. Beyond they are constant."""
@@ -37,6 +37,8 @@ ZERO_DISTANCE = -750.0
 """Stands for the logarithm of a distance below 1e-300 in a table: exp of it is exactly 0."""
 
 DEGREE = 5
+NEWTON_STEPS = 8
+"""With as many, a polynomial whose slope varies fiftyfold is solved to rounding; three do for most cells."""
 NODES = 0.5 - 0.5 * np.cos(np.pi * np.arange(DEGREE + 1) / DEGREE)
 TESTS = 0.5 * (NODES[1:] + NODES[:-1])
 TO_COEFFICIENTS = np.linalg.inv(NODES[1:, None] ** np.arange(1, DEGREE + 1))
@@ -55,6 +57,7 @@ class Tabulated(Leaves):
         origin, scale: of the arcsinh coordinate.
         coordinate: the name of the map from x to y.
         whole: whether x is the extension of a count.
+        smooth: whether the distribution has no point with mass of its own, so that `score` is its normal score.
     """
 
     edges: Any
@@ -66,6 +69,7 @@ class Tabulated(Leaves):
     scale: float
     coordinate: str = field(metadata={"static": True})
     whole: bool = field(metadata={"static": True})
+    smooth: bool = field(metadata={"static": True})
     closed_form: ClassVar[bool] = True
 
     @property
@@ -80,11 +84,34 @@ class Tabulated(Leaves):
         )
         cell = xp.searchsorted(edges[1:], z, side="right")
         t = xp.clip((z - edges[cell]) * inverse_widths[cell], 0.0, 1.0)
-        y = coefficients[DEGREE][cell]
-        for k in reversed(range(DEGREE)):
-            y = coefficients[k][cell] + t * y
+        y = coefficients[0][cell] + _polynomial([row[cell] for row in coefficients[1:]], t)
         x = xp.clip(self._from_coordinate(y), self.low, self.high)
         return whole(x) if self.whole else x
+
+    def score(self, x: Any) -> Any:
+        """The normal score of an array of values, elementwise in its namespace: the inverse of `quantile`.
+
+        -inf and inf outside the support. Between the table and an end of the support, where no float64 below 1 is
+        a level, the outermost polynomial goes on as a straight line.
+        """
+        xp = x.__array_namespace__()
+        edges, inverse_widths, coefficients = (
+            xp.asarray(a, dtype=x.dtype) for a in (self.edges, self.inverse_widths, self.coefficients)
+        )
+        inside = (x > self.low) & (x < self.high)
+        y = self._to_coordinate(xp.where(inside, x, self.origin))
+        place = held(y)
+        cell = ascending_cell(coefficients[0][1:], place)
+        slopes = [row[cell] for row in coefficients[1:]]
+        t = _root(slopes, place - coefficients[0][cell])
+        rate = _derivative(slopes, t) * inverse_widths[cell]
+        rising = rate >= xp.finfo(x.dtype).tiny
+        dz_dy = xp.where(rising, 1.0 / xp.where(rising, rate, 1.0), 0.0)
+        # Beyond the table the distance to its end; inside it is zero, and there for its derivative.
+        first, last = coefficients[0][0], coefficients[:, -1].sum()
+        onward = y - xp.where(place < first, first, xp.where(place > last, last, place))
+        z = edges[cell] + t / inverse_widths[cell] + dz_dy * onward
+        return xp.where(inside, z, xp.where(x <= self.low, -xp.inf, xp.inf))
 
     def sampling_form(self) -> Tabulated:
         return self
@@ -103,16 +130,17 @@ class Tabulated(Leaves):
             return self.origin + self.scale * xp.sinh(y)
         return y
 
-    def _to_coordinate(self, x: Floats) -> Floats:
+    def _to_coordinate(self, x: Any) -> Any:
+        xp = x.__array_namespace__()
         if self.coordinate == "log":
             return _log_distance(x - self.low)
         if self.coordinate == "log from above":
             return -_log_distance(self.high - x)
         if self.coordinate == "logit":
             logit = _log_distance(x - self.low) - _log_distance(self.high - x)
-            return np.clip(logit, ZERO_DISTANCE, -ZERO_DISTANCE)
+            return xp.clip(logit, ZERO_DISTANCE, -ZERO_DISTANCE)
         if self.coordinate == "arcsinh":
-            return np.arcsinh((x - self.origin) / self.scale)
+            return xp.asinh((x - self.origin) / self.scale)
         return x
 
 
@@ -122,12 +150,13 @@ def tabulate(distribution: Distribution) -> Tabulated:
     source = distribution.count_extension() or distribution
     low, high = source.support
     exact = _exact_quantile(source)
-    shape = _empty(source.support, exact(np.array([-Z_END, -1.28, 0.0, 1.28, Z_END])), source is not distribution)
+    landmarks = exact(np.array([-Z_END, -1.28, 0.0, 1.28, Z_END]))
+    shape = _empty(source.support, landmarks, whole=source is not distribution, smooth=distribution.smooth)
     edges, widths, coefficients = _adapt(source, shape, exact)
     order = np.argsort(edges)
     return Tabulated(
         edges[order], 1.0 / widths[order], coefficients[:, order],
-        low, high, shape.origin, shape.scale, shape.coordinate, shape.whole,
+        low, high, shape.origin, shape.scale, shape.coordinate, shape.whole, shape.smooth,
     )  # fmt: skip
 
 
@@ -138,7 +167,7 @@ def _exact_quantile(source: Distribution) -> Callable[[Floats], Floats]:
     return exact
 
 
-def _empty(support: Support, landmarks: Floats, whole: bool) -> Tabulated:
+def _empty(support: Support, landmarks: Floats, *, whole: bool, smooth: bool) -> Tabulated:
     """A table without cells: the coordinate that suits the support and the quantiles at z = -8.3, -1.28, 0, 1.28, 8.3.
 
     An end of the support is opened when the distribution comes within a tenth of its spread of it.
@@ -154,7 +183,7 @@ def _empty(support: Support, landmarks: Floats, whole: bool) -> Tabulated:
     else:
         coordinate = "arcsinh" if 0 < 1e3 * spread < highest - lowest else "identity"
     none = np.empty(0)
-    return Tabulated(none, none, none, low, high, median, spread, coordinate, whole)
+    return Tabulated(none, none, none, low, high, median, spread, coordinate, whole, smooth)
 
 
 def _adapt(source: Distribution, shape: Tabulated, exact: Callable[[Floats], Floats]) -> tuple[Floats, Floats, Floats]:
@@ -195,13 +224,51 @@ def _agrees(source: Distribution, fitted: Floats, exact: Floats, z: Floats, *, s
     return np.asarray((error < TOLERANCE) | (np.abs(fitted - exact) <= rounding))
 
 
-def _log_distance(distance: Floats) -> Floats:
-    return np.where(distance < SMALLEST, ZERO_DISTANCE, np.log(np.maximum(distance, SMALLEST)))
+def _log_distance(distance: Any) -> Any:
+    xp = distance.__array_namespace__()
+    held_by_dtype = distance >= max(SMALLEST, float(xp.finfo(distance.dtype).tiny))
+    return xp.where(held_by_dtype, xp.log(xp.where(held_by_dtype, distance, 1.0)), ZERO_DISTANCE)
+
+
+def _polynomial(slopes: Sequence[Any], t: Any) -> Any:
+    """c1 t + ... + c5 t^5, elementwise."""
+    y = slopes[-1]
+    for slope in slopes[-2::-1]:
+        y = slope + t * y
+    return t * y
+
+
+def _derivative(slopes: Sequence[Any], t: Any) -> Any:
+    """c1 + 2 c2 t + ... + 5 c5 t^4, elementwise."""
+    y = len(slopes) * slopes[-1]
+    for k in range(len(slopes) - 1, 0, -1):
+        y = k * slopes[k - 1] + t * y
+    return y
+
+
+def _root(slopes: Sequence[Any], height: Any) -> Any:
+    """The t in [0, 1] where the rising polynomial c1 t + ... + c5 t^5 comes to `height`, elementwise.
+
+    Newton's method from the chord, with a bisection wherever a step would leave the bracket. By more than rounding:
+    a compiler may round two copies of one number differently, and a root that is found would be lost.
+    """
+    xp = height.__array_namespace__()
+    rounding = float(xp.finfo(height.dtype).eps) ** 0.5
+    total = sum(slopes)
+    # Of a cell with an end at infinity as well, this is a number.
+    between = (height > 0) & (height < total)
+    t = xp.where(between, height / xp.where(between, total, 1.0), xp.where(height > 0, 1.0, 0.0))
+    low, high = xp.zeros_like(t), xp.ones_like(t)
+    for _ in range(NEWTON_STEPS):
+        excess = _polynomial(slopes, t) - height
+        low, high = xp.where(excess < 0, t, low), xp.where(excess < 0, high, t)
+        rate = _derivative(slopes, t)
+        step = t - excess / xp.where(rate > 0, rate, 1.0)
+        taken = (rate > 0) & (step >= low - rounding) & (step <= high + rounding)
+        t = xp.where(taken, step, 0.5 * (low + high))
+    return xp.clip(t, 0.0, 1.0)
 
 
 def _horner(coefficients: Floats, t: Floats) -> Floats:
     """The polynomials at t, of shape (cells, points)."""
-    y = np.broadcast_to(coefficients[-1][:, None], (coefficients.shape[1], len(t)))
-    for row in coefficients[-2::-1]:
-        y = row[:, None] + t * y
-    return y
+    return np.asarray(coefficients[0][:, None] + _polynomial([row[:, None] for row in coefficients[1:]], t))

@@ -6,20 +6,20 @@ import importlib.metadata
 import os
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from uncertain_botec.distributions import PYTREE_CLASSES, Level
 from uncertain_botec.draws import Draws, Provenance
 from uncertain_botec.errors import SamplingError, UsageError
-from uncertain_botec.estimators import Plan, evaluate
-from uncertain_botec.sampling.luck import KernelLuck, luck_key
-from uncertain_botec.sampling.points import Stream, point_set, uniforms
+from uncertain_botec.estimators import Plan
+from uncertain_botec.sampling.kernel import Beliefs, kernel
+from uncertain_botec.sampling.luck import luck_keys
+from uncertain_botec.sampling.points import PointSet, point_set
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.vocabulary import COLUMNS, QUANTITIES
 
@@ -27,13 +27,10 @@ DEFAULT_DRAWS = 1 << 20
 
 # Points that one call of the kernel evaluates unless the caller says otherwise: enough to keep every core busy, few
 # enough that the arrays in flight stay small beside the draws themselves.
-_CHUNK = 1 << 20
+_CHUNK = 1 << 17
 
 # Libraries whose version may change the numbers.
 _DECISIVE = ("uncertain-botec", "jax", "jaxlib", "numpy", "scipy")
-
-for _class in PYTREE_CLASSES:
-    jax.tree_util.register_dataclass(_class, [*_class.data_fields], [*_class.meta_fields])
 
 
 def sample(
@@ -67,108 +64,135 @@ def sample(
         SamplingError: an input or output that is not finite, or zero where it cannot be.
     """
     started = time.perf_counter()
+    job = prepare(scenario, draws, seed=seed, sampler=sampler, precision=precision, device=device, chunk=chunk)
+    points, shape = job.points, (job.points.replicates, job.points.size)
+    check_memory(len(job.kept) * points.draws * job.dtype.itemsize)
+    values = {name: np.empty(shape, job.dtype) for name in job.kept}
+    ready = time.perf_counter()
+    for start in range(0, points.size, job.count):
+        stop = min(start + job.count, points.size)
+        arrays, _ = job.chunk(start, 1, stop - start)
+        for name, array in arrays.items():
+            values[name][:, start:stop] = array
+        if progress is not None:
+            progress((stop - start) * points.replicates)
+    check_possible({**job.certain, **values}, scenario)
+    finished = time.perf_counter()
+    constants = {name: np.broadcast_to(value, shape) for name, value in job.certain.items()}
+    return Draws(
+        scenario, {**constants, **values}, job.provenance({"prepare": ready - started, "draw": finished - ready})
+    )
+
+
+@dataclass(frozen=True)
+class Job:
+    """Everything that one run of the kernel over and over needs, made ready once.
+
+    Attributes:
+        scenario: what is drawn from.
+        points: how the draws are laid out.
+        dtype: of the arithmetic.
+        devices: what it runs on.
+        count: points of one chunk in each replicate.
+        kept: the names whose arrays the kernel gives: uncertain inputs, and outputs that are not known exactly.
+        certain: the known inputs, and what follows from them alone.
+        beliefs: what the kernel is told of the scenario.
+    """
+
+    scenario: Scenario
+    points: PointSet
+    dtype: np.dtype[Any]
+    devices: list[jax.Device]
+    count: int
+    kept: tuple[str, ...]
+    certain: Mapping[str, np.ndarray]
+    beliefs: Beliefs
+
+    def chunk(
+        self,
+        start: int,
+        stride: int,
+        count: int,
+        thresholds: Mapping[str, np.ndarray] = MappingProxyType({}),
+        kept: tuple[str, ...] | None = None,
+    ) -> tuple[dict[str, jax.Array], dict[str, jax.Array]]:
+        """Arrays of shape (replicates, count) at the counters start, start + stride, ..., and codes by threshold."""
+        dependence = self.scenario.dependence
+        with jax.enable_x64(True), jax.default_device(self.devices[0]):
+            made: tuple[dict[str, jax.Array], dict[str, jax.Array]] = kernel(
+                self.beliefs,
+                np.array([start, stride], np.uint32),
+                dict(thresholds),
+                count=count,
+                plan=self.scenario.plan,
+                kept=self.kept if kept is None else kept,
+                correlated=dependence.names if dependence else (),
+                dtype=self.dtype,
+                sharding=_sharding(self.devices, count),
+            )
+            return made
+
+    def provenance(self, seconds: Mapping[str, float]) -> Provenance:
+        """How the draws came about."""
+        return Provenance(
+            sampler=self.points.sampler,
+            seed=self.points.seed,
+            replicates=self.points.replicates,
+            size=self.points.size,
+            precision=self.dtype.name,
+            device=f"{self.devices[0].device_kind}, {_cores(self.devices)}",
+            versions={name: _version(name) for name in _DECISIVE},
+            seconds=seconds,
+        )
+
+
+def prepare(
+    scenario: Scenario,
+    draws: int,
+    *,
+    seed: int,
+    sampler: str,
+    precision: str,
+    device: str,
+    chunk: int | None,
+) -> Job:
+    """Check the options and make everything ready that does not change from chunk to chunk."""
     if precision not in ("float64", "float32"):
         raise UsageError(f"precision {precision!r} is neither float64 nor float32")
     if chunk is not None and chunk < 1:
         raise UsageError(f"a chunk holds at least one draw, not {chunk}")
     points = point_set(sampler, draws, seed)
     dtype = np.dtype(precision)
-    shape = (points.replicates, points.size)
     plan = scenario.plan
-    drawn = (*scenario.uncertain, *(name for name in plan.outputs if not scenario.certain(name)))
-    _check_memory(len(drawn) * points.draws * dtype.itemsize)
-    values = {name: np.empty(shape, dtype) for name in drawn}
-
-    devices = _devices(device)
-    count = 1 << (min(chunk or _CHUNK, points.size).bit_length() - 1)
-    sharding = _sharding(devices, count)
-    root = scenario.dependence.root() if scenario.dependence else np.zeros((0, 0))
-    forms = {name: scenario.inputs[name].distribution.sampling_form() for name in scenario.uncertain}
-    known = {name: one.distribution.support[0] for name, one in scenario.inputs.items() if one.known}
-    ready = time.perf_counter()
-    with jax.enable_x64(True), jax.default_device(devices[0]):
-        beliefs = jax.tree.map(lambda leaf: np.asarray(leaf, dtype), (forms, known, root))
-        for replicate in range(points.replicates):
-            streams = {name: points.stream(name, COLUMNS.get(name, -1), replicate) for name in forms}
-            for start in range(0, points.size, count):
-                stop = min(start + count, points.size)
-                results = _kernel(
-                    streams,
-                    *beliefs,
-                    luck_key(seed, replicate),
-                    np.uint32(start),
-                    count=stop - start,
-                    plan=plan,
-                    kept=drawn,
-                    correlated=scenario.dependence.names if scenario.dependence else (),
-                    dtype=dtype,
-                    sharding=sharding if stop - start == count else None,
-                )
-                for name, array in results.items():
-                    values[name][replicate, start:stop] = array
-                if progress is not None:
-                    progress(stop - start)
-    certain = _certain(plan, known)
-    _check_possible(certain | values, scenario)
-    finished = time.perf_counter()
-    provenance = Provenance(
-        sampler=sampler,
-        seed=seed,
-        replicates=points.replicates,
-        size=points.size,
-        precision=precision,
-        device=f"{devices[0].device_kind}, {_cores(devices)}",
-        versions={name: importlib.metadata.version(name) for name in _DECISIVE},
-        seconds={"prepare": ready - started, "draw": finished - ready},
+    devices = devices_of(device)
+    each = max(1, (chunk or _CHUNK) // points.replicates)
+    return Job(
+        scenario,
+        points,
+        dtype,
+        devices,
+        count=1 << (min(each, points.size).bit_length() - 1),
+        kept=(*scenario.uncertain, *(name for name in plan.outputs if not scenario.certain(name))),
+        certain=_certain(plan, scenario.known),
+        beliefs=beliefs_of(scenario, points, dtype),
     )
-    constants = {name: np.broadcast_to(value, shape) for name, value in certain.items()}
-    return Draws(scenario, constants | values, provenance)
 
 
-@partial(jax.jit, static_argnames=("count", "plan", "kept", "correlated", "dtype", "sharding"))
-def _kernel(
-    streams: Mapping[str, Stream],
-    forms: Mapping[str, Any],
-    known: Mapping[str, jax.Array],
-    factor: jax.Array,
-    key: jax.Array,
-    start: jax.Array,
-    *,
-    count: int,
-    plan: Plan,
-    kept: tuple[str, ...],
-    correlated: tuple[str, ...],
-    dtype: Any,
-    sharding: NamedSharding | None,
-) -> dict[str, jax.Array]:
-    """One 1-D array per name from the counters [start, start + count), fused into one loop over draws.
-
-    The parameters of all distributions are arguments, so that scenarios that differ in numbers only share the compiled
-    kernel. Arrays are never stacked: that made XLA's code for CPUs ten times slower.
-    """
-    index = start + jnp.arange(count, dtype=jnp.uint32)
-    if sharding is not None:
-        index = jax.lax.with_sharding_constraint(index, sharding)
-    levels = {name: _level(uniforms(stream, index, dtype)) for name, stream in streams.items()}
-    levels |= _correlate(levels, correlated, factor)
-    inputs = {name: form.quantile(levels[name]) for name, form in forms.items()}
-    results = evaluate(plan, {**known, **inputs}, KernelLuck(key, index, dtype))
-    return {name: results[name] for name in kept}
+def beliefs_of(scenario: Scenario, points: PointSet, dtype: np.dtype[Any]) -> Beliefs:
+    """What a kernel is told of a scenario."""
+    forms = {name: scenario.inputs[name].distribution.sampling_form() for name in scenario.uncertain}
+    root = scenario.dependence.root() if scenario.dependence else np.zeros((0, 0))
+    with jax.enable_x64(True):
+        forms, known, root = jax.tree.map(lambda leaf: np.asarray(leaf, dtype), (forms, scenario.known, root))
+    streams = {name: points.streams(name, COLUMNS.get(name, -1)) for name in forms}
+    return Beliefs(streams, forms, known, root, luck_keys(points.seed, points.replicates))
 
 
-def _level(u: jax.Array) -> Level:
-    # erf_inv rather than ndtri: one rational approximation without branches, accurate to rounding in both tails because
-    # 2 u - 1 is exact for the points used here.
-    return Level(u, jnp.sqrt(jnp.asarray(2.0, u.dtype)) * jax.lax.erf_inv(2 * u - 1))
-
-
-def _correlate(levels: Mapping[str, Level], names: tuple[str, ...], factor: jax.Array) -> dict[str, Level]:
-    """Normal scores z = L z', with the copula's lower triangular factor L applied term by term."""
-    scores = [levels[name].z for name in names]
-    mixed = {
-        name: sum(factor[row, column] * scores[column] for column in range(row + 1)) for row, name in enumerate(names)
-    }
-    return {name: Level(jax.scipy.special.ndtr(z), z) for name, z in mixed.items()}
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:  # run from a folder beside a cluster's own JAX
+        return "not installed"
 
 
 def _certain(plan: Plan, known: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -182,7 +206,7 @@ def _certain(plan: Plan, known: Mapping[str, Any]) -> dict[str, np.ndarray]:
     return {name: np.asarray(values[name]) for name in values if name in {*known, *plan.outputs}}
 
 
-def _check_memory(needed: int) -> None:
+def check_memory(needed: int) -> None:
     """Refuse what would end in the operating system killing the process."""
     present = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     # Summaries sort a copy of one array at a time; half of the memory leaves room for that and for everybody else.
@@ -193,7 +217,8 @@ def _check_memory(needed: int) -> None:
         )
 
 
-def _devices(kind: str) -> list[jax.Device]:
+def devices_of(kind: str) -> list[jax.Device]:
+    """The devices of a kind, which all take part."""
     if kind not in ("auto", "cpu", "gpu"):
         raise UsageError(f"device {kind!r} is none of auto, cpu, gpu")
     try:
@@ -218,10 +243,12 @@ def _cores(devices: list[jax.Device]) -> str:
     return f"{len(devices)} {'device' if len(devices) == 1 else 'devices'}"
 
 
-def _check_possible(values: Mapping[str, np.ndarray], scenario: Scenario) -> None:
+def check_possible(values: Mapping[str, np.ndarray], scenario: Scenario) -> None:
     """Refuse draws that cannot exist: undefined, infinite without reason, or below what the quantity can be."""
     computed = [step.name for step in scenario.plan.steps if step.name in values]
     for name in dict.fromkeys((*scenario.inputs, *computed)):
+        if name not in values:
+            continue
         array, quantity = values[name], QUANTITIES[name]
         impossible = np.isnan(array) if scenario.plan.endless(name) else ~np.isfinite(array)
         impossible |= array <= quantity.low if quantity.open in ("low", "both") else array < quantity.low

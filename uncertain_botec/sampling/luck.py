@@ -10,28 +10,29 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from uncertain_botec.sampling.normal_score import normal_score
 from uncertain_botec.sampling.points import MonteCarloStream, Words, luck_stream
 
 # Events drawn one by one; what follows them is left to whoever folds.
 EVENTS = 32
 
 
-def luck_key(seed: int, replicate: int) -> Words | jax.Array:
-    """The key of one replicate's luck; it differs from every input's."""
-    return luck_stream(seed, replicate).key
+def luck_keys(seed: int, replicates: int) -> Words:
+    """The key of each replicate's luck, of shape (replicates, 2); none is that of an input."""
+    return np.stack([np.asarray(luck_stream(seed, replicate).key) for replicate in range(replicates)])
 
 
 @dataclass(frozen=True)
 class KernelLuck:
-    """Exponential and normal numbers for the draws at `index`, from a Threefry key and the event's number."""
+    """Exponential and normal numbers for the draws at `index`, from each replicate's Threefry key and the event."""
 
-    key: Any
+    keys: Any
     index: jax.Array
     dtype: Any
 
     def fold(self, step: Callable[[Any, jax.Array], Any], state: Any) -> Any:
         """Apply the step until nothing more happens in any draw, at most `EVENTS` times."""
-        shape = self.index.shape
+        shape = (len(self.keys), len(self.index))
         state = tuple(jnp.broadcast_to(jnp.asarray(leaf), shape) for leaf in state)
         state = (state[0], *(leaf.astype(self.dtype) for leaf in state[1:]))
 
@@ -49,10 +50,11 @@ class KernelLuck:
 
     def normal(self) -> jax.Array:
         """One standard normal number per draw."""
-        u = self._uniform(jnp.uint32(EVENTS))
-        return jnp.sqrt(jnp.asarray(2.0, self.dtype)) * jax.lax.erf_inv(2 * u - 1)
+        return normal_score(self._uniform(jnp.uint32(EVENTS)))
 
     def _uniform(self, number: jax.Array) -> jax.Array:
         # A key of its own for every event: the first word of the key is free to be moved by its number.
-        key = jnp.asarray(self.key)
-        return MonteCarloStream(jnp.stack([key[0] ^ number, key[1]])).at(self.index, self.dtype)
+        def at(key: jax.Array) -> jax.Array:
+            return MonteCarloStream(jnp.stack([key[0] ^ number, key[1]])).at(self.index, self.dtype)
+
+        return jax.vmap(at)(jnp.asarray(self.keys))

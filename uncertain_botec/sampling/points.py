@@ -133,6 +133,29 @@ class PointSet:
         """Points in all."""
         return self.replicates * self.size
 
+    def streams(self, name: str, column: int) -> Stream:
+        """The streams of all replicates as one, with the replicate as the first axis of every leaf."""
+        each = [self.stream(name, column, replicate) for replicate in range(self.replicates)]
+        return type(each[0])(*(np.stack(leaves) for leaves in zip(*each, strict=True)))
+
+    def counters(self, done: int, number: int, count: int) -> tuple[int, int]:
+        """Where the next points start, and their stride, when points double from stage to stage.
+
+        A stage adds as many points as there are already, so that after each of them the points are a point set of the
+        same kind: lattices nest by strides, Sobol and independent points by prefixes.
+
+        Args:
+            done: points of a replicate before this stage, 0 or a power of two.
+            number: of the chunk within the stage.
+            count: points of a chunk.
+        """
+        if self.sampler != "lattice":
+            return done + number * count, 1
+        if done == 0:
+            return 0, self.size // count
+        step = self.size // (2 * done)
+        return step * (2 * number + 1), 2 * step * (done // count)
+
     def stream(self, name: str, column: int, replicate: int) -> Stream:
         """The randomisation of one input in one replicate.
 

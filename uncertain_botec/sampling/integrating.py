@@ -1,0 +1,116 @@
+"""Smooth quantiles of the outputs of one scenario, from points that were drawn anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from uncertain_botec.distributions import level_of_u
+from uncertain_botec.sampling.smooth import Law, Smooth, smooth, straight_lines
+from uncertain_botec.sampling.smoothing import STRAIGHT, Line, given, lines, without_luck
+from uncertain_botec.scenario import Scenario
+from uncertain_botec.tallies import LEVELS, Floats, Share, standard_error
+
+# Points of each replicate to try first; where they do not reach the accuracy, all there are.
+_FIRST = 1 << 11
+
+# The levels of an input whose values each line is drawn through.
+_ENDS = (0.1, 0.9)
+
+
+@dataclass(frozen=True)
+class Smoothed:
+    """One output whose quantiles are smooth, in base units.
+
+    Attributes:
+        input: what was integrated out.
+        quantiles, errors: at `LEVELS`, and their standard errors.
+        shares: how much of it lies at or below each of the marked values.
+    """
+
+    input: str
+    quantiles: Floats
+    errors: Floats
+    shares: Mapping[float, Share]
+
+
+def smooth_outputs(
+    scenario: Scenario, inputs: Mapping[str, Floats], accuracy: float, marks: Mapping[str, Sequence[float]]
+) -> dict[str, Smoothed]:
+    """The outputs of a scenario that can be smoothed to an accuracy; the others are left to draws.
+
+    In NumPy: to compile this for one scenario takes longer than to do it.
+
+    Args:
+        scenario: what is drawn from.
+        inputs: its uncertain inputs, of shape (replicates, points) and in float64, of evenly spread points whose every
+            second, fourth, ... is as well.
+        accuracy: the relative standard error that every quantile is to have.
+        marks: values that outputs are held against, by output.
+    """
+    wanted, size = lines(scenario), next(iter(inputs.values())).shape[1] if inputs else 0
+    done: dict[str, Smoothed] = {}
+    for stride in dict.fromkeys((max(1, size // _FIRST), 1)):
+        if wanted:
+            found = _smoothed(scenario, wanted, {name: x[:, ::stride] for name, x in inputs.items()}, marks)
+            done |= {n: one for n, one in found.items() if np.all(one.errors <= accuracy * np.abs(one.quantiles))}
+            wanted = tuple(line for line in wanted if line.output in found and line.output not in done)
+    return done
+
+
+def _smoothed(
+    scenario: Scenario, wanted: Sequence[Line], inputs: Mapping[str, Floats], marks: Mapping[str, Sequence[float]]
+) -> dict[str, Smoothed]:
+    """Those outputs that are straight lines at every point."""
+    laws = laws_of(scenario, wanted)
+    forms: dict[str, Any] = {
+        other: scenario.inputs[other].distribution.sampling_form() for law in laws.values() for other in law.weights
+    }
+    with np.errstate(all="ignore"):
+        scores = {name: form.score(inputs[name]) for name, form in forms.items()}
+        found = {
+            line.output: _checked(
+                line,
+                smooth(
+                    straight,
+                    inputs[line.input],
+                    y + 0 * straight.mean,
+                    np.array([*LEVELS.values()]),
+                    np.array(marks.get(line.output, ()), np.float64),
+                    _loop,
+                ),
+                marks.get(line.output, ()),
+            )
+            for line, straight, y in straight_lines(
+                without_luck(scenario.plan), scenario.known, inputs, scores, laws, wanted
+            )
+        }
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def _loop(going: Any, step: Any, state: Any) -> Any:
+    while going(state):
+        state = step(state)
+    return state
+
+
+def _checked(line: Line, one: Smooth, marks: Sequence[float]) -> Smoothed | None:
+    """The quantiles in base units, or None where an output is no straight line somewhere, or F no slope."""
+    if not (one.bend <= STRAIGHT and np.prod(one.slopes) > 0 and np.all(one.density > 0)):
+        return None
+    errors = standard_error(one.levels_each, axis=1) / one.density
+    shares = {mark: Share(each, each, None) for mark, each in zip(marks, one.marks_each, strict=True)}
+    return Smoothed(line.input, one.quantiles, errors, shares)
+
+
+def laws_of(scenario: Scenario, wanted: Sequence[Line]) -> dict[str, Law]:
+    """What is told of each input that is integrated out."""
+    laws = {}
+    for name in dict.fromkeys(line.input for line in wanted):
+        distribution, one = scenario.inputs[name].distribution, given(scenario.dependence, name)
+        ends = np.asarray(distribution.quantile(level_of_u(np.array(_ENDS))))
+        laws[name] = Law(distribution.sampling_form(), ends, dict(one.weights), one.spread)
+    return laws

@@ -1,0 +1,231 @@
+"""Exact quantiles of more draws than memory holds: bracket them on a pilot, then count outside and keep what is inside.
+
+A bracket is an interval of values that surely holds a quantile. Of every later draw it only matters whether it lies
+below, inside or above, and only those inside are kept; as draws come in, the brackets shrink. The result is the order
+statistic itself, whatever the size and order of the chunks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from uncertain_botec.sampling.counting import Counted, Counts, Floats
+from uncertain_botec.tallies import between
+
+# Half the width of a bracket, in standard deviations of one replicate's rank: a normal deviate passes it once in 10^15.
+WIDTH = 8.0
+
+# Draws that wait to be sorted in before they are: enough to make sorting worth its while, few enough to be no burden.
+_WAITING = 1 << 18
+
+
+class BracketMissedError(Exception):
+    """A quantile lies outside its bracket; the draws have to be counted again with wider ones."""
+
+
+class _Inside(NamedTuple):
+    """Draws inside brackets in ascending order of cell and value, each pair once: a value may come millions of times.
+
+    A cell is one bracket of one replicate, numbered replicate times brackets plus bracket.
+    """
+
+    cells: npt.NDArray[np.int32]
+    values: Floats
+    counts: Counts
+
+    @classmethod
+    def of(cls, cells: npt.NDArray[np.int32], values: Floats, counts: Counts) -> _Inside:
+        """Draws in any order."""
+        # Two sorts, of which the second counts digits: faster than one by two keys.
+        order = np.argsort(values)
+        order = order[np.argsort(cells[order].astype(np.uint16), kind="stable")]
+        cells, values, counts = cells[order], values[order], counts[order]
+        first = np.ones(len(order), bool)
+        first[1:] = (cells[1:] != cells[:-1]) | (values[1:] != values[:-1])
+        places = np.flatnonzero(first)
+        return cls(cells[places], values[places], np.add.reduceat(counts, places) if len(places) else counts)
+
+    def at(self, cells: npt.NDArray[np.int64], places: Counts) -> Floats:
+        """For each cell the draw that has so many before it in there; nan where there is none."""
+        up_to = np.append(0, np.cumsum(self.counts))
+        starts, ends = (up_to[np.searchsorted(self.cells, cells, side)] for side in ("left", "right"))
+        found = (places >= 0) & (starts + places < ends)
+        index = np.searchsorted(up_to[1:], starts + np.where(found, places, 0), "right")
+        values = np.append(self.values, np.nan).astype(np.float64)
+        return np.where(found, values[np.where(found, index, -1)], np.nan)
+
+    def pooled(self, brackets: int) -> _Inside:
+        """The same over all replicates: a cell for each bracket."""
+        return _Inside.of(self.cells % np.int32(brackets), self.values, self.counts)
+
+
+class Selector:
+    """Quantiles of one output over replicates, fed chunk by chunk.
+
+    Args:
+        levels: probabilities, ascending.
+        pilot: the first draws of every replicate, of shape (replicates, size); they are counted.
+        width: see `WIDTH`.
+    """
+
+    def __init__(self, levels: Sequence[float], pilot: Floats, width: float = WIDTH) -> None:
+        self._levels = np.array(levels)
+        self._width = width
+        self._dtype = pilot.dtype
+        rows = np.sort(pilot, axis=1)
+        every = np.sort(rows, axis=None)
+        ends = []
+        for rank in _ranks(every.size, self._levels)[0]:
+            reach = self._reach([np.searchsorted(row, every[rank], "right") for row in rows], rows.shape[1])
+            low = every[rank - reach] if rank >= reach else -math.inf
+            high = every[rank + reach + 1] if rank + reach + 1 < every.size else math.inf
+            ends.append((float(low), float(high)))
+        self._brackets = _joined(ends)
+        lows, highs = np.array(self._brackets).T
+        self._below = np.stack([np.searchsorted(row, lows) for row in rows])
+        counts = np.stack([np.searchsorted(row, highs, "right") for row in rows]) - self._below
+        cells = np.repeat(np.arange(counts.size, dtype=np.int32), counts.ravel())
+        starts = np.cumsum(counts) - counts.ravel()
+        places = np.arange(len(cells)) + (self._below.ravel() - starts)[cells]
+        values = rows[cells // self.brackets, places]
+        self._inside = _Inside.of(cells, values, np.ones(len(cells), np.int64))
+        self._new, self._new_below = self._nothing(), np.zeros_like(self._below)
+        self._waiting: list[tuple[npt.NDArray[np.int32], Floats]] = []
+
+    @property
+    def brackets(self) -> int:
+        """How many brackets there are; levels that lie close together share one."""
+        return len(self._brackets)
+
+    def thresholds(self) -> tuple[Floats, Floats]:
+        """The lower and the upper ends of the brackets, as many as levels: nothing reaches those that fill up."""
+        ends = [*self._brackets, *[(math.nan, math.inf)] * (len(self._levels) - self.brackets)]
+        lows, highs = np.array(ends, self._dtype).T
+        return lows, highs
+
+    def add(self, chunk: Counted) -> None:
+        """Count one chunk, which was drawn with the present thresholds; `absorb` makes it part of the quantiles."""
+        self._new_below += chunk.below
+        self._waiting.append((chunk.where, chunk.inside))
+        if sum(len(inside) for _, inside in self._waiting) > _WAITING:
+            self._sort_in()
+
+    def take(self) -> list[npt.NDArray[Any]]:
+        """What was added since this was last asked, as arrays for every process to absorb."""
+        self._sort_in()
+        taken = [self._new_below, *self._new]
+        self._new, self._new_below = self._nothing(), np.zeros_like(self._below)
+        return taken
+
+    def absorb(self, taken: Sequence[npt.NDArray[Any]]) -> None:
+        """Make what some process has added part of the quantiles."""
+        below, *inside = taken
+        self._below += below
+        self._inside = self._joint(self._inside, *inside)
+
+    def shrink(self, size: int) -> None:
+        """Narrow the brackets to what the draws so far allow.
+
+        Args:
+            size: draws of each replicate so far.
+        """
+        pooled, below = self._inside.pooled(self.brackets), self._below.sum(axis=0)
+        ranks, _ = _ranks(size * len(self._below), self._levels)
+        wanted: dict[int, tuple[float, float]] = {}
+        for rank in ranks:
+            centres = pooled.at(np.arange(self.brackets), rank - below)
+            centre = float(_whichever(centres[None])[0])
+            bracket = int(np.flatnonzero(centres == centre)[0])
+            mine = (self._inside.cells % self.brackets == bracket) & (self._inside.values <= centre)
+            up_to = np.bincount(self._inside.cells[mine] // self.brackets, self._inside.counts[mine], len(self._below))
+            reach = self._reach(self._below[:, bracket] + up_to, size)
+            places = rank - below[bracket] + np.array([-reach, reach + 1])
+            ends = pooled.at(np.full(2, bracket), places)
+            low, high = np.where(np.isnan(ends), self._brackets[bracket], ends)
+            others = wanted.get(bracket, (math.inf, -math.inf))
+            wanted[bracket] = (min(low, others[0]), max(high, others[1]))
+        self._brackets = [wanted.get(bracket, ends) for bracket, ends in enumerate(self._brackets)]
+        lows, highs = np.array(self._brackets)[self._inside.cells % self.brackets].T
+        under = self._inside.values < lows
+        self._below += (
+            np.bincount(self._inside.cells[under], self._inside.counts[under], self._below.size)
+            .astype(np.int64)
+            .reshape(self._below.shape)
+        )
+        kept = ~under & (self._inside.values <= highs)
+        self._inside = _Inside(*(column[kept] for column in self._inside))
+
+    def quantiles(self, size: int) -> tuple[Floats, Floats]:
+        """The quantiles over all replicates, and those of each.
+
+        Args:
+            size: draws of each replicate.
+
+        Returns:
+            Arrays of shape (levels,) and (replicates, levels), at Hazen's positions.
+
+        Raises:
+            BracketMissedError: a quantile lies outside its bracket.
+        """
+        everything = self._at(
+            self._inside.pooled(self.brackets), self._below.sum(axis=0)[None], size * len(self._below)
+        )
+        return everything[0], self._at(self._inside, self._below, size)
+
+    def _at(self, inside: _Inside, below: Counts, total: int) -> Floats:
+        """Quantiles of shape (rows of `below`, levels), each row of so many draws."""
+        ranks, parts = _ranks(total, self._levels)
+        cells = np.arange(below.size).reshape(below.shape)
+        left, right = (
+            _whichever(inside.at(cells[..., None], rank - below[..., None]))
+            for rank in (ranks, np.minimum(ranks + 1, total - 1))
+        )
+        return between(left, right, parts)
+
+    def _reach(self, ranks: Any, size: int) -> int:
+        """Half the width of a bracket in pooled ranks, from how the replicates' ranks of one value differ."""
+        deviation = float(np.std(np.array(ranks) / size, ddof=1 if len(ranks) > 1 else 0))
+        return math.ceil((self._width * deviation + 2 * self._width / size) * size * len(ranks))
+
+    def _sort_in(self) -> None:
+        if self._waiting:
+            cells, values = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
+            self._new = self._joint(self._new, cells, values, np.ones(len(cells), np.int64))
+            self._waiting = []
+
+    def _nothing(self) -> _Inside:
+        return _Inside(np.empty(0, np.int32), np.empty(0, self._dtype), np.empty(0, np.int64))
+
+    @staticmethod
+    def _joint(inside: _Inside, *others: npt.NDArray[Any]) -> _Inside:
+        return _Inside.of(*(np.concatenate(parts) for parts in zip(inside, others, strict=True)))
+
+
+def _whichever(draws: Floats) -> Floats:
+    """The draw that one of the brackets, along the second axis, has at a rank."""
+    if np.isnan(draws).all(axis=1).any():
+        raise BracketMissedError
+    return np.asarray(np.nanmax(draws, axis=1))
+
+
+def _ranks(total: int, levels: Floats) -> tuple[Counts, Floats]:
+    """The places of quantiles among the sorted draws (Hazen), as whole numbers and what is left over."""
+    positions = np.clip(total * levels - 0.5, 0, total - 1)
+    ranks = positions.astype(np.int64)
+    return ranks, positions - ranks
+
+
+def _joined(ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Brackets that overlap made one."""
+    joined = [ends[0]]
+    for low, high in ends[1:]:
+        if low <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], high))
+        else:
+            joined.append((low, high))
+    return joined

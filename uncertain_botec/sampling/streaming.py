@@ -1,0 +1,302 @@
+"""Any number of draws in bounded memory: counted chunk by chunk, with exact quantiles selected on the way."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import Any
+
+import jax
+import numpy as np
+
+from uncertain_botec.draws import Draws
+from uncertain_botec.errors import UsageError
+from uncertain_botec.sampling.counting import Counts, Floats, count_on_host, counted
+from uncertain_botec.sampling.engine import Job, check_possible, prepare
+from uncertain_botec.sampling.integrating import Smoothed, smooth_outputs
+from uncertain_botec.sampling.points import point_set
+from uncertain_botec.sampling.processes import ALONE, Team
+from uncertain_botec.sampling.selection import WIDTH, BracketMissedError, Selector
+from uncertain_botec.scenario import Marker, Scenario
+from uncertain_botec.tallies import LEVELS, Share, Tallies, Tally, standard_error
+from uncertain_botec.vocabulary import QUANTITIES
+
+ACCURACY = 1e-3
+"""The relative standard error that every quantile has unless the caller says otherwise."""
+
+MOST_DRAWS = 1 << 24
+"""Draws after which a search for accuracy ends unless the caller says otherwise."""
+
+KEPT = 1 << 18
+"""Draws that are kept with all their inputs: plenty for intervals of highest density and rank correlations."""
+
+# Draws of the first stage, from which the first brackets are taken.
+_FIRST = 1 << 17
+
+Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """When to stop.
+
+    Attributes:
+        draws: at least how many, unless they are accurate before.
+        accuracy: the relative standard error that every reported quantile is to have, or None to draw them all.
+        keep: draws to keep at most, with all their inputs.
+    """
+
+    draws: int = MOST_DRAWS
+    accuracy: float | None = ACCURACY
+    keep: int = KEPT
+
+
+def stream(
+    scenario: Scenario,
+    goal: Goal,
+    *,
+    seed: int = 0,
+    sampler: str = "lattice",
+    precision: str = "float64",
+    device: str = "auto",
+    chunk: int | None = None,
+    smooth: bool = True,
+    team: Team = ALONE,
+    progress: Progress | None = None,
+) -> Tallies:
+    """Draw and count, keeping only what quantiles, intervals and rank correlations need.
+
+    The points double from stage to stage; after each of them they are a point set of the sampler's kind. Interrupted by
+    Ctrl-C it ends after the chunk it is at, with what was drawn until then.
+
+    Args:
+        scenario: what to draw from.
+        goal: how many draws, or how accurate.
+        seed: of the randomisations.
+        sampler: "lattice", "sobol" or "monte-carlo".
+        precision: "float64" or "float32", of the arithmetic in the kernel.
+        device: "auto", "cpu" or "gpu".
+        chunk: draws evaluated at a time; changes memory and speed, not results beyond rounding.
+        smooth: whether quantiles may be smooth, so that draws need not tell them.
+        team: the processes that share the work.
+        progress: called after every chunk with the draws so far and those that are planned.
+
+    Returns:
+        The tallies of all draws. Standard deviations are those of the draws that were kept.
+
+    Raises:
+        UsageError: an option that cannot be used.
+        SamplingError: draws that cannot be used.
+    """
+    started = time.perf_counter()
+    if goal.accuracy is not None and not 0 < goal.accuracy < 1:
+        raise UsageError(f"an accuracy of {goal.accuracy:g} is not between 0 and 1")
+    replicates = point_set(sampler, goal.draws, seed).replicates
+    # Doubling ends at a power of two, also for independent points.
+    size = 1 << max(1, (-(-goal.draws // replicates) - 1).bit_length())
+    job = prepare(
+        scenario, size * replicates, seed=seed, sampler=sampler, precision=precision, device=device, chunk=chunk
+    )
+    ready = time.perf_counter()
+    width = WIDTH
+    while True:
+        run = _Run(job, goal, smooth, team, width, progress or (lambda _drawn, _planned: None))
+        try:
+            partial = run.to_the_end()
+            outputs = {name: run.tally(name) for name in run.names}
+            break
+        except BracketMissedError:
+            # Ranks need not be normal where points are few and the output jumps: look again, less sure of oneself.
+            width *= 4
+    seconds = {"prepare": ready - started, "draw": time.perf_counter() - ready}
+    made = replace(job, points=replace(job.points, size=run.size)).provenance(seconds)
+    return Tallies(
+        Draws(scenario, run.sample(), replace(made, size=run.kept)),
+        outputs,
+        limits={marker.name: run.share(marker) for marker in scenario.limits.values() if marker.output in run.names},
+        observed={name: run.share(marker) for name, marker in scenario.observed.items() if name in run.names},
+        provenance=made,
+        accuracy=goal.accuracy,
+        partial=partial,
+    )
+
+
+class _Run:
+    """The stages of one run, and what has been counted so far."""
+
+    def __init__(self, job: Job, goal: Goal, smooth: bool, team: Team, width: float, progress: Progress) -> None:
+        self._job, self._goal, self._team, self._progress = job, goal, team, progress
+        scenario, replicates = job.scenario, job.points.replicates
+        self.names = tuple(name for name in scenario.plan.outputs if not scenario.certain(name))
+        markers = (*scenario.limits.values(), *scenario.observed.values())
+        self._marks = {
+            name: tuple(dict.fromkeys(one.value for one in markers if one.output == name)) for name in self.names
+        }
+        self._keep = max(_FIRST, min(goal.keep, goal.draws)) // replicates
+        self.size = min(_FIRST // replicates, job.points.size)
+        start, stride = job.points.counters(0, 0, self.size)
+        self._nothing = np.full((2, len(LEVELS)), [[np.nan], [np.inf]], job.dtype)
+        first, _ = job.chunk(start, stride, self.size, dict.fromkeys(self.names, self._nothing))
+        self._columns = {name: [np.asarray(first[name])] for name in job.kept}
+        check_possible({**job.certain, **{name: parts[0] for name, parts in self._columns.items()}}, scenario)
+        pilot = {name: self._columns[name][0] for name in self.names}
+        self._settled: Mapping[str, Smoothed] = {}
+        if smooth and job.dtype == np.float64:
+            inputs = {name: self._columns[name][0] for name in scenario.uncertain}
+            self._settled = smooth_outputs(scenario, inputs, goal.accuracy or ACCURACY, self._marks)
+        levels = tuple(LEVELS.values())
+        self._selectors = {n: Selector(levels, pilot[n], width) for n in self.names if n not in self._settled}
+        self._sums: dict[str, Floats] = {}
+        self._shares: dict[str, Counts] = {}
+        for name in self.names:
+            one = count_on_host(pilot[name], None, 0, self._marks[name])
+            self._sums[name], self._shares[name] = np.stack([one.sums, one.finite]), one.shares
+        progress(self.size * replicates, job.points.draws)
+
+    @property
+    def kept(self) -> int:
+        """Draws of each replicate that are kept."""
+        return min(self.size, self._keep)
+
+    def to_the_end(self) -> bool:
+        """Stage after stage until all is drawn, all is accurate, or somebody interrupts; whether the last is why."""
+        with _interruptible() as interrupted:
+            while self.size < self._job.points.size and not self._accurate():
+                if self._stage(interrupted):
+                    return self.size < self._job.points.size
+                for selector in self._selectors.values():
+                    selector.shrink(self.size)
+        return False
+
+    def sample(self) -> dict[str, Floats]:
+        """The draws that are kept, by name."""
+        shape = (self._job.points.replicates, self.kept)
+        constants = {name: np.broadcast_to(value, shape) for name, value in self._job.certain.items()}
+        kept = {name: np.concatenate(parts, axis=1)[:, : self.kept] for name, parts in self._columns.items()}
+        return {**constants, **kept}
+
+    def tally(self, name: str) -> Tally:
+        """What is known of one output."""
+        if name in self._settled:
+            pooled, errors = self._settled[name].quantiles, self._settled[name].errors
+        else:
+            pooled, each = self._selectors[name].quantiles(self.size)
+            errors = standard_error(each, axis=0)
+        sums, finite = self._sums[name]
+        with np.errstate(invalid="ignore"):
+            means = np.where(finite > 0, sums / np.maximum(finite, 1), math.inf)
+            mean = sums.sum() / finite.sum() if finite.sum() else math.inf
+        values = np.concatenate(self._columns[name], axis=1)
+        values = values[np.isfinite(values)]
+        sd = float(np.std(values, dtype=np.float64)) if values.size else math.inf
+        endless = 1 - float(finite.sum()) / (self.size * len(finite))
+        smoothed = self._settled[name].input if name in self._settled else ""
+        return Tally(pooled, errors, float(mean), float(standard_error(means)), sd, endless, smoothed)
+
+    def share(self, marker: Marker) -> Share:
+        """The part of the draws at or below a marked value."""
+        if marker.output in self._settled:
+            return self._settled[marker.output].shares[marker.value]
+        place = self._marks[marker.output].index(marker.value)
+        at_or_below, below = self._shares[marker.output][place] / self.size
+        return Share(at_or_below, below, self.size * self._job.points.replicates)
+
+    def _accurate(self) -> bool:
+        """Whether every quantile has the relative standard error that was asked for."""
+        if self._goal.accuracy is None:
+            return False
+        for selector in self._selectors.values():
+            pooled, each = selector.quantiles(self.size)
+            if np.any(standard_error(each, axis=0) > self._goal.accuracy * np.abs(pooled)):
+                return False
+        return True
+
+    def _stage(self, interrupted: Callable[[], bool]) -> bool:
+        """As many draws again as there are; whether it was interrupted."""
+        keeping = self.size < self._keep
+        # What is kept every process draws for itself.
+        team = ALONE if keeping else self._team
+        count = min(self._job.count, self.size)
+        chunks = range(team.rank, self.size // count, team.size)
+        thresholds = dict.fromkeys(self.names, self._nothing)
+        thresholds |= {name: np.stack(one.thresholds()) for name, one in self._selectors.items()}
+        drawn = self.size * self._job.points.replicates
+        planned = self._job.points.draws if self._goal.accuracy is None else 2 * drawn
+
+        def draw(number: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+            start, stride = self._job.points.counters(self.size, number, count)
+            return self._job.chunk(start, stride, count, thresholds, self._job.kept if keeping else self.names)
+
+        done = 0
+        sums = {name: np.zeros_like(one) for name, one in self._sums.items()}
+        shares = {name: np.zeros_like(one) for name, one in self._shares.items()}
+        ahead = draw(chunks[0]) if chunks else None
+        for turn in range(len(chunks)):
+            if interrupted() or ahead is None:
+                break
+            # The kernel draws the next chunk while this one is counted.
+            (arrays, codes), ahead = ahead, draw(chunks[turn + 1]) if turn + 1 < len(chunks) else None
+            self._count(arrays, codes, sums, shares)
+            for name in self._job.kept if keeping else ():
+                self._columns[name].append(np.asarray(arrays[name]))
+            done += 1
+            drawn += count * team.size * self._job.points.replicates
+            self._progress(drawn, planned)
+        parts = [np.array([done, interrupted()]), *sums.values(), *shares.values()]
+        for selector in self._selectors.values():
+            parts += selector.take()
+        stop = False
+        for state, *rest in team.gather(parts):
+            self.size += int(state[0]) * count
+            stop = stop or bool(state[1])
+            self._sums = {name: one + rest.pop(0) for name, one in self._sums.items()}
+            self._shares = {name: one + rest.pop(0) for name, one in self._shares.items()}
+            for selector in self._selectors.values():
+                selector.absorb([rest.pop(0) for _ in range(4)])
+        return stop
+
+    def _count(
+        self,
+        arrays: Mapping[str, jax.Array],
+        codes: Mapping[str, jax.Array],
+        sums: dict[str, Floats],
+        shares: dict[str, Counts],
+    ) -> None:
+        """One chunk."""
+        for name in self.names:
+            brackets = self._selectors[name].brackets if name in self._selectors else 0
+            one = counted(arrays[name], codes.get(name), brackets, self._marks[name])
+            sums[name] += (one.sums, one.finite)
+            shares[name] += one.shares
+            if name in self._selectors:
+                self._selectors[name].add(one)
+            if not one.lowest > QUANTITIES[name].low:
+                check_possible({name: np.asarray(arrays[name])}, self._job.scenario)
+
+
+@contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """Within the block Ctrl-C is remembered instead of raised; a second one is raised."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    asked = False
+    before = signal.getsignal(signal.SIGINT)
+
+    def remember(_number: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield lambda: asked
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,166 @@
+"""What is known of outputs, whether their draws are all at hand or were counted as they came."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from uncertain_botec.draws import Draws, Provenance
+from uncertain_botec.scenario import Scenario
+
+Floats = npt.NDArray[np.floating[Any]]
+
+LEVELS = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
+"""The quantiles that are reported."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """One output, in base units.
+
+    Attributes:
+        quantiles: at `LEVELS`, over all draws.
+        errors: their standard errors.
+        mean, mean_error, sd: of the finite draws; infinite where there is none.
+        endless: the part of the draws that is infinite.
+        smoothed: the input that was integrated out of the quantiles, or "" where they are order statistics of draws.
+    """
+
+    quantiles: Floats
+    errors: Floats
+    mean: float
+    mean_error: float
+    sd: float
+    endless: float
+    smoothed: str = ""
+
+
+@dataclass(frozen=True)
+class Share:
+    """How much of an output lies at or below a value, in each replicate.
+
+    Attributes:
+        at_or_below, below: parts of 1, of shape (replicates,).
+        draws: that were counted, or None where an input was integrated out, so that no count is rounded.
+    """
+
+    at_or_below: Floats
+    below: Floats
+    draws: int | None
+
+
+@dataclass(frozen=True)
+class Tallies:
+    """Everything that a summary is made of.
+
+    Attributes:
+        sample: all draws, or as many of them as intervals of highest density and rank correlations need.
+        outputs: by name; those that are known exactly have none.
+        limits: by limit, for those whose output has a tally.
+        observed: by output, likewise.
+        provenance: of all draws, not only of those in the sample.
+        accuracy: the relative standard error that was asked of every quantile, or None.
+        partial: whether it was interrupted, so that there are fewer draws than were asked for.
+    """
+
+    sample: Draws
+    outputs: Mapping[str, Tally]
+    limits: Mapping[str, Share]
+    observed: Mapping[str, Share]
+    provenance: Provenance
+    accuracy: float | None = None
+    partial: bool = False
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was drawn from."""
+        return self.sample.scenario
+
+
+def tallies_of(draws: Draws, outputs: Collection[str] | None = None) -> Tallies:
+    """The tallies of draws that are all at hand, of all outputs or of some."""
+    scenario = draws.scenario
+    drawn = {name for name in draws.outputs if not scenario.certain(name)}
+
+    def share(output: str, value: float) -> Share:
+        rows = draws.values[output]
+        return Share((rows <= value).mean(axis=1), (rows < value).mean(axis=1), rows.size)
+
+    return Tallies(
+        draws,
+        {name: _tally(draws.values[name]) for name in draws.outputs if name in drawn and name in (outputs or drawn)},
+        {name: share(one.output, one.value) for name, one in scenario.limits.items() if one.output in drawn},
+        {name: share(name, one.value) for name, one in scenario.observed.items() if name in drawn},
+        draws.provenance,
+    )
+
+
+def _tally(values: Floats) -> Tally:
+    levels = list(LEVELS.values())
+    # Sorted once for everything: pooled for the estimates, by replicate for their errors.
+    rows = np.sort(values, axis=1)
+    flat = np.sort(rows, axis=None)
+    finite = flat[: np.searchsorted(flat, math.inf)]
+    mean, sd = math.inf, math.inf
+    if finite.size:
+        # A constant's sum would round: its mean is the value itself.
+        constant = finite[0] == finite[-1]
+        mean, sd = (
+            (float(finite[0]), 0.0)
+            if constant
+            else (float(finite.mean(dtype=np.float64)), float(finite.std(dtype=np.float64)))
+        )
+    return Tally(
+        quantiles(flat, levels),
+        standard_error(quantiles(rows, levels), axis=0),
+        mean,
+        float(standard_error(_means(rows))),
+        sd,
+        endless=1 - finite.size / flat.size if finite.size < flat.size else 0.0,
+    )
+
+
+def quantiles(ordered: Floats, levels: list[float]) -> Floats:
+    """Quantiles of draws that are sorted along the last axis, which becomes one entry per level.
+
+    The quantile at level p lies at position n p + 1/2 (Hazen), which is unbiased in probability for points spread
+    evenly over (0, 1).
+    """
+    size = ordered.shape[-1]
+    position = np.clip(size * np.asarray(levels) - 0.5, 0, size - 1)
+    below = position.astype(np.int64)
+    left, right = (ordered[..., place].astype(np.float64) for place in (below, np.minimum(below + 1, size - 1)))
+    return between(left, right, position - below)
+
+
+def between(left: Floats, right: Floats, part: Floats) -> Floats:
+    """The value so far of the way from one draw to the next; two infinite ones have no difference."""
+    with np.errstate(invalid="ignore"):
+        return np.where((left == right) | (part == 0), left, left + part * (right - left))
+
+
+def standard_error(each: Floats, axis: int = -1) -> Any:
+    """Standard error of the mean of independent replicates' estimates."""
+    replicates = each.shape[axis]
+    if replicates < 2:
+        return np.full(np.mean(each, axis=axis).shape, np.nan)
+    with np.errstate(invalid="ignore"):
+        error = np.std(each, axis=axis, ddof=1) / math.sqrt(replicates)
+    # Replicates that are all infinite agree; some that are and some that are not tell nothing.
+    agree = np.max(each, axis=axis) == np.min(each, axis=axis)
+    return np.where(agree, 0.0, np.where(np.isnan(error), np.inf, error))
+
+
+def _means(rows: Floats) -> Floats:
+    """The mean of each row's finite values; infinite where there are none."""
+    if np.isfinite(rows[:, -1]).all():
+        return np.asarray(rows.mean(axis=1, dtype=np.float64))
+    finite = np.isfinite(rows)
+    counts = finite.sum(axis=1)
+    sums = np.where(finite, rows, 0.0).sum(axis=1, dtype=np.float64)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), math.inf)
