@@ -17,7 +17,19 @@ import typer
 
 from uncertain_botec.cli import options
 from uncertain_botec.cli.listing import Kind, listing
-from uncertain_botec.cli.options import Device, Draws, Json, Precision, Quiet, Require, Run, Sampler, Seed, Settings
+from uncertain_botec.cli.options import (
+    Cache,
+    Device,
+    Draws,
+    Json,
+    Precision,
+    Quiet,
+    Require,
+    Run,
+    Sampler,
+    Seed,
+    Settings,
+)
 from uncertain_botec.errors import Fault, PriorFileError, UsageError
 
 if TYPE_CHECKING:
@@ -83,6 +95,7 @@ def forecast(
     smooth: Annotated[
         bool, typer.Option(help="Integrate one input out analytically where an output allows, rather than count draws.")
     ] = True,
+    cache: Cache = True,
     require: Require = False,
     quiet: Quiet = False,
 ) -> None:
@@ -106,10 +119,13 @@ def forecast(
             raise UsageError(f"--out {out}: scenario.toml there is the file that is forecast; name another folder")
     # ArviZ takes as long to import as drawing takes, and compiling and drawing leave a core to it.
     threading.Thread(target=importlib.import_module, args=("arviz_stats.base.array",)).start()
+    from uncertain_botec.compilation import keep_compiled
     from uncertain_botec.forecasting import WRITTEN, goal_of
     from uncertain_botec.sampling.streaming import stream
     from uncertain_botec.summaries import summarize
 
+    if cache:
+        keep_compiled()
     goal = goal_of(precise, count)
     with _progress(quiet) as advance:
         tallies = stream(
@@ -155,6 +171,7 @@ def size(
     seed: Seed = 0,
     settings: Settings = None,
     as_json: Json = False,
+    cache: Cache = True,
     require: Require = False,
     quiet: Quiet = False,
 ) -> None:
@@ -170,8 +187,11 @@ def size(
     scenario = load_scenario(run, settings or ())
     if not quiet:
         _say(*scenario.warnings, *scenario.notes)
+    from uncertain_botec.compilation import keep_compiled
     from uncertain_botec.sizing import size as sized
 
+    if cache:
+        keep_compiled()
     sizing = sized(scenario, numbers, confidence=chance, draws=count, seed=seed)
     if as_json:
         _print_json(sizing.to_dict())

@@ -106,5 +106,13 @@ Require = Annotated[
 ]
 Draws = Annotated[str, typer.Option("--draws", metavar="N", help="At least how many draws: 1000000, 8M, 1e6, 2^20.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")]
+Cache = Annotated[
+    bool,
+    typer.Option(
+        "--cache/--no-cache",
+        envvar="BOTEC_CACHE",
+        help="Keep compiled kernels in the user's cache folder, for next time.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table; numbers are unrounded.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on standard error but faults.")]

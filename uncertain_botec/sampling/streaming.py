@@ -39,6 +39,9 @@ KEPT = 1 << 18
 # Draws of the first stage, from which the first brackets are taken.
 _FIRST = 1 << 17
 
+# Draws from which on a kernel that leaves the inputs out is worth the time to compile it.
+_LONG = 1 << 20
+
 Progress = Callable[[int, int], object]
 
 
@@ -231,7 +234,7 @@ class _Run:
 
         def draw(number: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
             start, stride = self._job.points.counters(self.size, number, count)
-            return self._job.chunk(start, stride, count, thresholds, self._job.kept if keeping else self.names)
+            return self._job.chunk(start, stride, count, thresholds, self._job.kept if drawn < _LONG else self.names)
 
         done = 0
         sums = {name: np.zeros_like(one) for name, one in self._sums.items()}
