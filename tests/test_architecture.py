@@ -86,7 +86,7 @@ HEAVY = (
 )  # fmt: skip
 
 # What each may load of these; public names that are not here, none.
-NAMES = {"forecast": "jax", "load_scenario": "pydantic", "sample": "jax"}
+NAMES = {"estimate_many": "jax", "forecast": "jax", "load_scenario": "pydantic", "sample": "jax"}
 
 STATEMENTS = {
     "import uncertain_botec": "",

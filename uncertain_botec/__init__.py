@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from uncertain_botec.errors import BotecError, PriorFileError
     from uncertain_botec.forecasting import forecast
     from uncertain_botec.prior_files.loading import load_scenario
+    from uncertain_botec.sampling.batches import estimate_many
     from uncertain_botec.sampling.engine import sample
     from uncertain_botec.scenario import Scenario, dump_scenario
     from uncertain_botec.sizing import Sizing, size
@@ -28,6 +29,7 @@ __all__ = [
     "Sizing",
     "Summary",
     "dump_scenario",
+    "estimate_many",
     "forecast",
     "load_scenario",
     "sample",
@@ -43,6 +45,7 @@ _HOMES = {
     "Sizing": "sizing",
     "Summary": "summaries",
     "dump_scenario": "scenario",
+    "estimate_many": "sampling.batches",
     "forecast": "forecasting",
     "load_scenario": "prior_files.loading",
     "sample": "sampling.engine",

@@ -26,6 +26,12 @@ class Dependence:
     names: tuple[str, ...]
     latent: tuple[tuple[float, ...], ...]
 
+    def without(self, name: str) -> Dependence | None:
+        """The copula of the other inputs; None where it would be empty."""
+        kept = [row for row, one in enumerate(self.names) if one != name]
+        latent = tuple(tuple(self.latent[row][column] for column in kept) for row in kept)
+        return Dependence(tuple(self.names[row] for row in kept), latent) if kept else None
+
     def root(self) -> Matrix:
         """The lower triangular L with L Lᵀ = latent; an input that another determines has a zero on the diagonal."""
         matrix = np.array(self.latent)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from uncertain_botec.architecture import Network, Transformer
 from uncertain_botec.choices import CHOICES
 from uncertain_botec.dependence import Dependence
-from uncertain_botec.distributions import Distribution
+from uncertain_botec.distributions import Distribution, elicit
 from uncertain_botec.estimators import ESTIMATORS, Estimator, Plan
 
 
@@ -120,6 +120,21 @@ class Scenario:
         bearing |= {"optimizer"} if "weight_memory" in plan.outputs else set()
         bearing |= {"purchase"} if self.choices.get("purchase") != CHOICES["purchase"].default else set()
         return {name: self.choices[name] for name in CHOICES if name in bearing & self.choices.keys()}
+
+    def but(self, **inputs: Distribution | float) -> Scenario:
+        """The same scenario with other beliefs, or values known exactly, of some inputs, in base units.
+
+        What is known exactly moves with nothing. An input that the scenario does not state is added.
+        """
+        stated = {
+            name: one if isinstance(one, Distribution) else elicit("fixed", {"value": float(one)})
+            for name, one in inputs.items()
+        }
+        made = {name: Input(name, {"note": "set by a program"}, one, "") for name, one in stated.items()}
+        dependence = self.dependence
+        for name, one in made.items():
+            dependence = dependence.without(name) if dependence and one.known else dependence
+        return replace(self, inputs={**self.inputs, **made}, dependence=dependence)
 
     def certain(self, output: str) -> bool:
         """Whether an output is known exactly: computed from known inputs, without randomness of its own."""

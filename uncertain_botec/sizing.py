@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from uncertain_botec.dependence import Dependence
-from uncertain_botec.distributions import elicit, level_of_u
+from uncertain_botec.distributions import level_of_u
 from uncertain_botec.draws import Draws
 from uncertain_botec.errors import UsageError
-from uncertain_botec.scenario import Input, Scenario
+from uncertain_botec.scenario import Scenario
 from uncertain_botec.summaries import LimitSummary, OutputSummary, limit_summary, output_summary, without_infinity
 from uncertain_botec.tallies import tallies_of
 
@@ -147,7 +146,7 @@ def size(
     found: dict[int, Size] = {}
 
     def draw(number: int) -> Draws:
-        return sample(_with(scenario, number), draws, seed=seed, **options)
+        return sample(scenario.but(accelerators=number), draws, seed=seed, **options)
 
     def at(number: int) -> Size:
         # The draws themselves are let go: those of a search would fill any memory.
@@ -199,25 +198,6 @@ def _ladder(scenario: Scenario, granularity: int) -> list[int]:
     median = float(scenario.inputs["accelerators"].distribution.quantile(level_of_u(np.array([0.5])))[0])
     steps = (max(1, round(median * 2.0**step / granularity)) * granularity for step in _STEPS)
     return sorted({min(one, _MOST_ACCELERATORS) for one in steps})
-
-
-def _with(scenario: Scenario, number: int) -> Scenario:
-    """The scenario with exactly this many accelerators."""
-    stated = {"value": number, "source": "a size that is looked at"}
-    known = Input("accelerators", stated, elicit("fixed", {"value": float(number)}), "")
-    return replace(
-        scenario,
-        inputs={**scenario.inputs, "accelerators": known},
-        dependence=_without(scenario.dependence, "accelerators"),
-    )
-
-
-def _without(dependence: Dependence | None, name: str) -> Dependence | None:
-    if dependence is None or name not in dependence.names:
-        return dependence
-    kept = [row for row, one in enumerate(dependence.names) if one != name]
-    latent = tuple(tuple(dependence.latent[row][column] for column in kept) for row in kept)
-    return Dependence(tuple(dependence.names[row] for row in kept), latent)
 
 
 def _summarized(number: int, drawn: Draws) -> Size:

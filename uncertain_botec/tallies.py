@@ -55,6 +55,27 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Estimate:
+    """What is asked of one output alone, in base units.
+
+    Attributes:
+        quantiles: at `LEVELS`.
+        errors: their standard errors.
+        shares: how much of it lies at or below each of the values that it is held against.
+        smoothed: as of a tally.
+    """
+
+    quantiles: Floats
+    errors: Floats
+    shares: Mapping[float, Share]
+    smoothed: str = ""
+
+    def accurate(self, accuracy: float) -> bool:
+        """Whether every quantile has this relative standard error."""
+        return bool(np.all(self.errors <= accuracy * np.abs(self.quantiles)))
+
+
+@dataclass(frozen=True)
 class Tallies:
     """Everything that a summary is made of.
 

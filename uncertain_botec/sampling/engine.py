@@ -16,7 +16,6 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from uncertain_botec.draws import Draws, Provenance
 from uncertain_botec.errors import SamplingError, UsageError
-from uncertain_botec.estimators import Plan
 from uncertain_botec.sampling.kernel import Beliefs, kernel
 from uncertain_botec.sampling.luck import luck_keys
 from uncertain_botec.sampling.points import PointSet, point_set
@@ -173,19 +172,24 @@ def prepare(
         devices,
         count=1 << (min(each, points.size).bit_length() - 1),
         kept=(*scenario.uncertain, *(name for name in plan.outputs if not scenario.certain(name))),
-        certain=_certain(plan, scenario.known),
+        certain=certain_values(scenario),
         beliefs=beliefs_of(scenario, points, dtype),
     )
 
 
 def beliefs_of(scenario: Scenario, points: PointSet, dtype: np.dtype[Any]) -> Beliefs:
     """What a kernel is told of a scenario."""
+    streams = {name: points.streams(name, COLUMNS.get(name, -1)) for name in scenario.uncertain}
+    return Beliefs(streams, *numbers_of(scenario, dtype), luck_keys(points.seed, points.replicates))
+
+
+def numbers_of(scenario: Scenario, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]:
+    """The quantile functions, the known values and the copula's factor, all of what differs between alike scenarios."""
     forms = {name: scenario.inputs[name].distribution.sampling_form() for name in scenario.uncertain}
     root = scenario.dependence.root() if scenario.dependence else np.zeros((0, 0))
     with jax.enable_x64(True):
         forms, known, root = jax.tree.map(lambda leaf: np.asarray(leaf, dtype), (forms, scenario.known, root))
-    streams = {name: points.streams(name, COLUMNS.get(name, -1)) for name in forms}
-    return Beliefs(streams, forms, known, root, luck_keys(points.seed, points.replicates))
+    return forms, known, root
 
 
 def _version(package: str) -> str:
@@ -195,8 +199,9 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _certain(plan: Plan, known: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def certain_values(scenario: Scenario) -> dict[str, np.ndarray]:
     """The inputs that are known and what is computed from them alone, in float64 whatever the kernel's precision."""
+    plan, known = scenario.plan, scenario.known
     there = {*plan.inputs, *(step.name for step in plan.steps)}
     values: dict[str, Any] = {name: np.float64(value) for name, value in known.items()}
     for step in plan.steps:

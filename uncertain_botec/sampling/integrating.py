@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from uncertain_botec.distributions import level_of_u
 from uncertain_botec.sampling.smooth import Law, Smooth, smooth, straight_lines
 from uncertain_botec.sampling.smoothing import STRAIGHT, Line, given, lines, without_luck
 from uncertain_botec.scenario import Scenario
-from uncertain_botec.tallies import LEVELS, Floats, Share, standard_error
+from uncertain_botec.tallies import LEVELS, Estimate, Floats, Share, standard_error
 
 # Points of each replicate to try first; where they do not reach the accuracy, all there are.
 _FIRST = 1 << 11
@@ -21,25 +20,9 @@ _FIRST = 1 << 11
 _ENDS = (0.1, 0.9)
 
 
-@dataclass(frozen=True)
-class Smoothed:
-    """One output whose quantiles are smooth, in base units.
-
-    Attributes:
-        input: what was integrated out.
-        quantiles, errors: at `LEVELS`, and their standard errors.
-        shares: how much of it lies at or below each of the marked values.
-    """
-
-    input: str
-    quantiles: Floats
-    errors: Floats
-    shares: Mapping[float, Share]
-
-
 def smooth_outputs(
     scenario: Scenario, inputs: Mapping[str, Floats], accuracy: float, marks: Mapping[str, Sequence[float]]
-) -> dict[str, Smoothed]:
+) -> dict[str, Estimate]:
     """The outputs of a scenario that can be smoothed to an accuracy; the others are left to draws.
 
     In NumPy: to compile this for one scenario takes longer than to do it.
@@ -49,21 +32,22 @@ def smooth_outputs(
         inputs: its uncertain inputs, of shape (replicates, points) and in float64, of evenly spread points whose every
             second, fourth, ... is as well.
         accuracy: the relative standard error that every quantile is to have.
-        marks: values that outputs are held against, by output.
+        marks: values that outputs are held against, by output; there is an entry for every output that is looked at.
     """
-    wanted, size = lines(scenario), next(iter(inputs.values())).shape[1] if inputs else 0
-    done: dict[str, Smoothed] = {}
+    wanted = tuple(line for line in lines(scenario) if line.output in marks)
+    size = next(iter(inputs.values())).shape[1] if inputs else 0
+    done: dict[str, Estimate] = {}
     for stride in dict.fromkeys((max(1, size // _FIRST), 1)):
         if wanted:
             found = _smoothed(scenario, wanted, {name: x[:, ::stride] for name, x in inputs.items()}, marks)
-            done |= {n: one for n, one in found.items() if np.all(one.errors <= accuracy * np.abs(one.quantiles))}
+            done |= {name: one for name, one in found.items() if one.accurate(accuracy)}
             wanted = tuple(line for line in wanted if line.output in found and line.output not in done)
     return done
 
 
 def _smoothed(
     scenario: Scenario, wanted: Sequence[Line], inputs: Mapping[str, Floats], marks: Mapping[str, Sequence[float]]
-) -> dict[str, Smoothed]:
+) -> dict[str, Estimate]:
     """Those outputs that are straight lines at every point."""
     laws = laws_of(scenario, wanted)
     forms: dict[str, Any] = {
@@ -72,17 +56,17 @@ def _smoothed(
     with np.errstate(all="ignore"):
         scores = {name: form.score(inputs[name]) for name, form in forms.items()}
         found = {
-            line.output: _checked(
+            line.output: checked(
                 line,
                 smooth(
                     straight,
                     inputs[line.input],
                     y + 0 * straight.mean,
                     np.array([*LEVELS.values()]),
-                    np.array(marks.get(line.output, ()), np.float64),
+                    np.array(marks[line.output], np.float64),
                     _loop,
                 ),
-                marks.get(line.output, ()),
+                marks[line.output],
             )
             for line, straight, y in straight_lines(
                 without_luck(scenario.plan), scenario.known, inputs, scores, laws, wanted
@@ -97,13 +81,13 @@ def _loop(going: Any, step: Any, state: Any) -> Any:
     return state
 
 
-def _checked(line: Line, one: Smooth, marks: Sequence[float]) -> Smoothed | None:
+def checked(line: Line, one: Smooth, marks: Sequence[float]) -> Estimate | None:
     """The quantiles in base units, or None where an output is no straight line somewhere, or F no slope."""
     if not (one.bend <= STRAIGHT and np.prod(one.slopes) > 0 and np.all(one.density > 0)):
         return None
     errors = standard_error(one.levels_each, axis=1) / one.density
     shares = {mark: Share(each, each, None) for mark, each in zip(marks, one.marks_each, strict=True)}
-    return Smoothed(line.input, one.quantiles, errors, shares)
+    return Estimate(one.quantiles, errors, shares, line.input)
 
 
 def laws_of(scenario: Scenario, wanted: Sequence[Line]) -> dict[str, Law]:

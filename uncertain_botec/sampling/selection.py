@@ -194,7 +194,8 @@ class Selector:
 
     def _sort_in(self) -> None:
         if self._waiting:
-            cells, values = (np.concatenate(parts) for parts in zip(*self._waiting, strict=True))
+            cells = np.concatenate([cells for cells, _ in self._waiting])
+            values = np.concatenate([values for _, values in self._waiting])
             self._new = self._joint(self._new, cells, values, np.ones(len(cells), np.int64))
             self._waiting = []
 

@@ -27,7 +27,7 @@ from uncertain_botec.sampling.smoothing import Line
 _STARTS = 64
 
 # A step this small, relative to y, leaves no error to speak of: steps shrink faster than squares of one another.
-_CLOSE = 1e-6
+_CLOSE = 1e-5
 
 # Steps after which a search ends where it is: the secant method takes some four, halving a bracket fifty.
 _MOST_STEPS = 60
@@ -184,7 +184,10 @@ def _solved(straight: Straight, some: Any, levels: Any, loop: Loop) -> _Search:
     xp = some.__array_namespace__()
     functions = special(xp)
     targets = functions.ndtri(levels)
-    start = xp.quantile(some, levels)
+    # Sorted once for the start and for the first slope, which is that of the draws' own quantiles around it.
+    reach = xp.minimum(levels, 1 - levels) / 2
+    around = xp.quantile(some, xp.concat([levels, levels - reach, levels + reach]))
+    start, left, right = around.reshape(3, -1)
     farthest = start[-1] - start[0]
 
     def going(state: _Search) -> Any:
@@ -207,10 +210,9 @@ def _solved(straight: Straight, some: Any, levels: Any, loop: Loop) -> _Search:
         density = slope * xp.exp(-z * z / 2) / math.sqrt(2 * math.pi)
         return _Search(xp.where(inside, onward, (low + high) / 2), y, z, each, density, low, high, state.steps + 1)
 
+    scores = functions.ndtri(levels + reach) - functions.ndtri(levels - reach)
     far = xp.full_like(start, xp.inf)
-    first = start + farthest / 16
-    each = straight.cdf(first)
-    z = functions.ndtri(xp.clip(xp.mean(each, axis=1), _LEAST, 1 - _LEAST))
-    low, high = xp.where(z < targets, first, -far), xp.where(z >= targets, first, far)
-    found: _Search = loop(going, closer, _Search(start, first, z, each, 0 * first, low, high, xp.asarray(0)))
+    nothing = xp.zeros((*start.shape, some.shape[0]))
+    before = _Search(start, start + right - left, targets + scores, nothing, 0 * start, -far, far, xp.asarray(0))
+    found: _Search = loop(going, closer, before)
     return found

@@ -6,7 +6,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import FrameType
@@ -19,12 +19,12 @@ from uncertain_botec.draws import Draws
 from uncertain_botec.errors import UsageError
 from uncertain_botec.sampling.counting import Counts, Floats, count_on_host, counted
 from uncertain_botec.sampling.engine import Job, check_possible, prepare
-from uncertain_botec.sampling.integrating import Smoothed, smooth_outputs
+from uncertain_botec.sampling.integrating import smooth_outputs
 from uncertain_botec.sampling.points import point_set
 from uncertain_botec.sampling.processes import ALONE, Team
 from uncertain_botec.sampling.selection import WIDTH, BracketMissedError, Selector
 from uncertain_botec.scenario import Marker, Scenario
-from uncertain_botec.tallies import LEVELS, Share, Tallies, Tally, standard_error
+from uncertain_botec.tallies import LEVELS, Estimate, Share, Tallies, Tally, standard_error
 from uncertain_botec.vocabulary import QUANTITIES
 
 ACCURACY = 1e-3
@@ -53,11 +53,13 @@ class Goal:
         draws: at least how many, unless they are accurate before.
         accuracy: the relative standard error that every reported quantile is to have, or None to draw them all.
         keep: draws to keep at most, with all their inputs.
+        outputs: those that are looked at, or None for all.
     """
 
     draws: int = MOST_DRAWS
     accuracy: float | None = ACCURACY
     keep: int = KEPT
+    outputs: Collection[str] | None = None
 
 
 def stream(
@@ -136,7 +138,8 @@ class _Run:
     def __init__(self, job: Job, goal: Goal, smooth: bool, team: Team, width: float, progress: Progress) -> None:
         self._job, self._goal, self._team, self._progress = job, goal, team, progress
         scenario, replicates = job.scenario, job.points.replicates
-        self.names = tuple(name for name in scenario.plan.outputs if not scenario.certain(name))
+        drawn = (name for name in scenario.plan.outputs if not scenario.certain(name))
+        self.names = tuple(name for name in drawn if goal.outputs is None or name in goal.outputs)
         markers = (*scenario.limits.values(), *scenario.observed.values())
         self._marks = {
             name: tuple(dict.fromkeys(one.value for one in markers if one.output == name)) for name in self.names
@@ -149,7 +152,7 @@ class _Run:
         self._columns = {name: [np.asarray(first[name])] for name in job.kept}
         check_possible({**job.certain, **{name: parts[0] for name, parts in self._columns.items()}}, scenario)
         pilot = {name: self._columns[name][0] for name in self.names}
-        self._settled: Mapping[str, Smoothed] = {}
+        self._settled: Mapping[str, Estimate] = {}
         if smooth and job.dtype == np.float64:
             inputs = {name: self._columns[name][0] for name in scenario.uncertain}
             self._settled = smooth_outputs(scenario, inputs, goal.accuracy or ACCURACY, self._marks)
@@ -199,7 +202,7 @@ class _Run:
         values = values[np.isfinite(values)]
         sd = float(np.std(values, dtype=np.float64)) if values.size else math.inf
         endless = 1 - float(finite.sum()) / (self.size * len(finite))
-        smoothed = self._settled[name].input if name in self._settled else ""
+        smoothed = self._settled[name].smoothed if name in self._settled else ""
         return Tally(pooled, errors, float(mean), float(standard_error(means)), sd, endless, smoothed)
 
     def share(self, marker: Marker) -> Share:
