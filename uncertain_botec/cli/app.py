@@ -19,10 +19,13 @@ from uncertain_botec.cli import options
 from uncertain_botec.cli.listing import Kind, listing
 from uncertain_botec.cli.options import (
     Cache,
+    Coordinator,
     Device,
     Draws,
     Json,
     Precision,
+    Processes,
+    ProcessId,
     Quiet,
     Require,
     Run,
@@ -92,6 +95,12 @@ def forecast(
             metavar="N", min=1, help="Draws evaluated at a time; changes memory, not results beyond rounding."
         ),
     ] = None,
+    distributed: Annotated[
+        bool, typer.Option("--distributed", help="Share the draws with the other processes of this run, as of srun.")
+    ] = False,
+    coordinator: Coordinator = None,
+    processes: Processes = None,
+    process_id: ProcessId = None,
     smooth: Annotated[
         bool, typer.Option(help="Integrate one input out analytically where an output allows, rather than count draws.")
     ] = True,
@@ -106,6 +115,8 @@ def forecast(
     started = time.perf_counter()
     from uncertain_botec.prior_files.loading import load_scenario
 
+    if not distributed and any(one is not None for one in (coordinator, processes, process_id)):
+        raise UsageError("--coordinator, --processes and --process-id go with --distributed")
     precise = None if accuracy is None else options.accuracy_of(accuracy)
     count = None if draws is None else options.draws_of(draws)
     scenario = load_scenario(run, settings or ())
@@ -119,15 +130,20 @@ def forecast(
             raise UsageError(f"--out {out}: scenario.toml there is the file that is forecast; name another folder")
     # ArviZ takes as long to import as drawing takes, and compiling and drawing leave a core to it.
     threading.Thread(target=importlib.import_module, args=("arviz_stats.base.array",)).start()
+    from uncertain_botec import __version__
     from uncertain_botec.compilation import keep_compiled
     from uncertain_botec.forecasting import WRITTEN, goal_of
+    from uncertain_botec.sampling.processes import ALONE, join
     from uncertain_botec.sampling.streaming import stream
+    from uncertain_botec.scenario import dump_scenario
     from uncertain_botec.summaries import summarize
 
     if cache:
         keep_compiled()
     goal = goal_of(precise, count)
-    with _progress(quiet) as advance:
+    team = join(coordinator, processes, process_id) if distributed else ALONE
+    with team, _progress(quiet or team.rank > 0) as advance:
+        team.agree(f"{dump_scenario(scenario)}\n{goal}\n{seed} {sampler} {precision} {smooth} {__version__}")
         tallies = stream(
             scenario,
             goal if out is None else replace(goal, keep=WRITTEN),
@@ -137,8 +153,11 @@ def forecast(
             device=device.value,
             chunk=chunk,
             smooth=smooth,
+            team=team,
             progress=advance,
         )
+    if team.rank > 0:
+        return
     summary = summarize(tallies)
     if out is not None:
         from uncertain_botec.output import write_results

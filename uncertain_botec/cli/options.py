@@ -114,5 +114,10 @@ Cache = Annotated[
         help="Keep compiled kernels in the user's cache folder, for next time.",
     ),
 ]
+Coordinator = Annotated[
+    str | None, typer.Option(metavar="HOST:PORT", help="Where process 0 waits for the others; the launcher may tell.")
+]
+Processes = Annotated[int | None, typer.Option(metavar="N", help="How many processes; the launcher may tell.")]
+ProcessId = Annotated[int | None, typer.Option(metavar="I", help="The number of this one, from 0; likewise.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table; numbers are unrounded.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Nothing on standard error but faults.")]

@@ -21,6 +21,7 @@ from uncertain_botec.sampling.counting import Counts, Floats, count_on_host, cou
 from uncertain_botec.sampling.engine import Job, check_possible, prepare
 from uncertain_botec.sampling.integrating import smooth_outputs
 from uncertain_botec.sampling.points import point_set
+from uncertain_botec.sampling.precision import check_agreement, in_float64
 from uncertain_botec.sampling.processes import ALONE, Team
 from uncertain_botec.sampling.selection import WIDTH, BracketMissedError, Selector
 from uncertain_botec.scenario import Marker, Scenario
@@ -153,8 +154,13 @@ class _Run:
         check_possible({**job.certain, **{name: parts[0] for name, parts in self._columns.items()}}, scenario)
         pilot = {name: self._columns[name][0] for name in self.names}
         self._settled: Mapping[str, Estimate] = {}
-        if smooth and job.dtype == np.float64:
-            inputs = {name: self._columns[name][0] for name in scenario.uncertain}
+        exact = {name: parts[0] for name, parts in self._columns.items()}
+        if job.dtype != np.float64:
+            again, _ = in_float64(job).chunk(start, stride, self.size)
+            exact = {name: np.asarray(array) for name, array in again.items()}
+            check_agreement(scenario.path, pilot, exact)
+        if smooth:
+            inputs = {name: exact[name] for name in scenario.uncertain}
             self._settled = smooth_outputs(scenario, inputs, goal.accuracy or ACCURACY, self._marks)
         levels = tuple(LEVELS.values())
         self._selectors = {n: Selector(levels, pilot[n], width) for n in self.names if n not in self._settled}
@@ -246,6 +252,7 @@ class _Run:
         for turn in range(len(chunks)):
             if interrupted() or ahead is None:
                 break
+            team.check()
             # The kernel draws the next chunk while this one is counted.
             (arrays, codes), ahead = ahead, draw(chunks[turn + 1]) if turn + 1 < len(chunks) else None
             self._count(arrays, codes, sums, shares)
