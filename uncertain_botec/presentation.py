@@ -167,6 +167,8 @@ def _drivers_line(drivers: Sequence[Driver]) -> str:
 
 def findings(summary: Summary) -> Iterator[tuple[str, str]]:
     """What the summary says below its table, as pairs of a subject and a statement."""
+    if summary.partial:
+        yield "Interrupted", f"this is what the {summary.provenance.draws:,} draws say that there are"
     if endless := summary.outputs["training_time"].endless if "training_time" in summary.outputs else 0.0:
         yield (
             "Never finishes",

@@ -18,18 +18,20 @@ def bar() -> Iterator[Callable[[int, int], None]]:
     """Show a bar while the block runs; call what it gives with the draws so far and those that are planned."""
     columns = (
         TextColumn("drawing"),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f}, {task.fields[rate]} draws/s,"),
+        BarColumn(20),
+        TextColumn("{task.fields[amount]},"),
         TimeRemainingColumn(),
         TextColumn("left"),
     )
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     started = time.perf_counter()
-    task = progress.add_task("drawing", total=None, rate="")
+    task = progress.add_task("drawing", total=None, amount="")
 
     def advance(drawn: int, planned: int) -> None:
         elapsed = time.perf_counter() - started
-        progress.update(task, completed=drawn, total=planned, rate=f"{drawn / elapsed:,.3g}")
+        rate = f"{drawn / elapsed / 1e6:.1f} million/s"
+        amount = f"{drawn / 1e6:,.1f} of {planned / 1e6:,.0f} million, {rate}"
+        progress.update(task, completed=drawn, total=planned, amount=amount)
         if elapsed > _PATIENCE and drawn < planned:
             progress.start()
 
