@@ -24,9 +24,10 @@ from uncertain_botec.vocabulary import COLUMNS, QUANTITIES
 
 DEFAULT_DRAWS = 1 << 20
 
-# Points that one call of the kernel evaluates unless the caller says otherwise: enough to keep every core busy, few
-# enough that the arrays in flight stay small beside the draws themselves.
-_CHUNK = 1 << 17
+# Points that one call of the kernel evaluates unless the caller says otherwise. On a CPU few enough that the arrays stay
+# in the cores' own caches, which halves the time of a draw in float64; on an accelerator enough to fill it.
+_CHUNK_ON_CPU = 1 << 17
+_CHUNK = 1 << 24
 
 # Libraries whose version may change the numbers.
 _DECISIVE = ("uncertain-botec", "jax", "jaxlib", "numpy", "scipy")
@@ -164,7 +165,8 @@ def prepare(
     dtype = np.dtype(precision)
     plan = scenario.plan
     devices = devices_of(device)
-    each = max(1, (chunk or _CHUNK) // points.replicates)
+    usual = _CHUNK_ON_CPU if devices[0].platform == "cpu" else _CHUNK
+    each = max(1, (chunk or usual * len(devices)) // points.replicates)
     return Job(
         scenario,
         points,
