@@ -146,7 +146,7 @@ class _Run:
             name: tuple(dict.fromkeys(one.value for one in markers if one.output == name)) for name in self.names
         }
         self._keep = max(_FIRST, min(goal.keep, goal.draws)) // replicates
-        self.size = min(_FIRST // replicates, job.points.size)
+        self.size = self._first = min(_FIRST // replicates, job.points.size)
         start, stride = job.points.counters(0, 0, self.size)
         self._nothing = np.full((2, len(LEVELS)), [[np.nan], [np.inf]], job.dtype)
         first, _ = job.chunk(start, stride, self.size, dict.fromkeys(self.names, self._nothing))
@@ -234,7 +234,8 @@ class _Run:
         keeping = self.size < self._keep
         # What is kept every process draws for itself.
         team = ALONE if keeping else self._team
-        count = min(self._job.count, self.size)
+        # Two sizes and no more: each is compiled anew.
+        count = self._job.count if self.size >= self._job.count else min(self._first, self._job.count)
         chunks = range(team.rank, self.size // count, team.size)
         thresholds = dict.fromkeys(self.names, self._nothing)
         thresholds |= {name: np.stack(one.thresholds()) for name, one in self._selectors.items()}
