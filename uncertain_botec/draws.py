@@ -146,6 +146,16 @@ class Draws:
         )
 
 
+def evenly(sampler: str, size: int, wanted: int) -> slice:
+    """Which of a replicate's draws to take for about so many that are spread as evenly as all are.
+
+    Every second, fourth, ... point of a lattice is one of a lattice again, the first half, quarter, ... of Sobol points
+    are Sobol points; the other way round neither holds.
+    """
+    wanted = max(1, min(size, wanted))
+    return slice(None, None, size // wanted) if sampler == "lattice" else slice(wanted)
+
+
 def _reading(scenario: Scenario) -> dict[str, Any]:
     """What a scenario knows about its file beyond what the file states."""
     return {

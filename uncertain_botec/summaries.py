@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from uncertain_botec.draws import Draws, Provenance
+from uncertain_botec.draws import Draws, Provenance, evenly
 from uncertain_botec.scenario import Marker, Scenario
 from uncertain_botec.tallies import LEVELS, Share, Tallies, standard_error, tallies_of
 from uncertain_botec.units import to_display
@@ -355,11 +355,11 @@ def _drivers(draws: Draws) -> dict[str, tuple[Driver, ...]]:
     """Spearman rank correlations of every output with every uncertain input, largest first."""
     from scipy.stats import rankdata
 
-    stride = max(1, len(draws) // _RANKED)
+    made = draws.provenance
+    some = evenly(made.sampler, made.size, _RANKED // made.replicates)
 
     def ranks(name: str) -> Floats:
-        # Every stride-th point of a lattice is a lattice again, so the sample stays evenly spread.
-        centred = rankdata(draws.values[name][:, ::stride])
+        centred = rankdata(draws.values[name][:, some])
         centred -= centred.mean()
         # Sums, not BLAS: waking its threads takes a thousand times as long as a product of vectors this short.
         length = math.sqrt(np.sum(centred**2))

@@ -70,9 +70,15 @@ class Estimate:
     shares: Mapping[float, Share]
     smoothed: str = ""
 
+    @property
+    def worst(self) -> float:
+        """The largest relative standard error of any quantile."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(np.max(np.where(self.errors == 0, 0.0, self.errors / np.abs(self.quantiles))))
+
     def accurate(self, accuracy: float) -> bool:
         """Whether every quantile has this relative standard error."""
-        return bool(np.all(self.errors <= accuracy * np.abs(self.quantiles)))
+        return self.worst <= accuracy
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from uncertain_botec.vocabulary import COLUMNS, QUANTITIES
 
 DEFAULT_DRAWS = 1 << 20
 
-# Points that one call of the kernel evaluates unless the caller says otherwise. On a CPU few enough that the arrays stay
-# in the cores' own caches, which halves the time of a draw in float64; on an accelerator enough to fill it.
+# Points that one call of the kernel evaluates unless the caller says otherwise. On a CPU few enough that the arrays
+# stay in the cores' own caches, which halves the time of a draw in float64; on an accelerator enough to fill it.
 _CHUNK_ON_CPU = 1 << 17
 _CHUNK = 1 << 24
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from uncertain_botec.distributions import level_of_u
+from uncertain_botec.draws import evenly
 from uncertain_botec.sampling.smooth import Law, Smooth, smooth, straight_lines
 from uncertain_botec.sampling.smoothing import STRAIGHT, Line, given, lines, without_luck
 from uncertain_botec.scenario import Scenario
@@ -21,7 +22,11 @@ _ENDS = (0.1, 0.9)
 
 
 def smooth_outputs(
-    scenario: Scenario, inputs: Mapping[str, Floats], accuracy: float, marks: Mapping[str, Sequence[float]]
+    scenario: Scenario,
+    inputs: Mapping[str, Floats],
+    sampler: str,
+    accuracy: float | None,
+    marks: Mapping[str, Sequence[float]],
 ) -> dict[str, Estimate]:
     """The outputs of a scenario that can be smoothed to an accuracy; the others are left to draws.
 
@@ -29,18 +34,19 @@ def smooth_outputs(
 
     Args:
         scenario: what is drawn from.
-        inputs: its uncertain inputs, of shape (replicates, points) and in float64, of evenly spread points whose every
-            second, fourth, ... is as well.
-        accuracy: the relative standard error that every quantile is to have.
+        inputs: its uncertain inputs, of shape (replicates, points) and in float64.
+        sampler: whose points they are.
+        accuracy: the relative standard error that every quantile is to have, or None for as good as these points are.
         marks: values that outputs are held against, by output; there is an entry for every output that is looked at.
     """
     wanted = tuple(line for line in lines(scenario) if line.output in marks)
     size = next(iter(inputs.values())).shape[1] if inputs else 0
     done: dict[str, Estimate] = {}
-    for stride in dict.fromkeys((max(1, size // _FIRST), 1)):
+    for number in dict.fromkeys((size if accuracy is None else _FIRST, size)):
         if wanted:
-            found = _smoothed(scenario, wanted, {name: x[:, ::stride] for name, x in inputs.items()}, marks)
-            done |= {name: one for name, one in found.items() if one.accurate(accuracy)}
+            some = evenly(sampler, size, number)
+            found = _smoothed(scenario, wanted, {name: x[:, some] for name, x in inputs.items()}, marks)
+            done |= {name: one for name, one in found.items() if accuracy is None or one.accurate(accuracy)}
             wanted = tuple(line for line in wanted if line.output in found and line.output not in done)
     return done
 

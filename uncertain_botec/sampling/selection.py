@@ -203,8 +203,12 @@ class Selector:
         return _Inside(np.empty(0, np.int32), np.empty(0, self._dtype), np.empty(0, np.int64))
 
     @staticmethod
-    def _joint(inside: _Inside, *others: npt.NDArray[Any]) -> _Inside:
-        return _Inside.of(*(np.concatenate(parts) for parts in zip(inside, others, strict=True)))
+    def _joint(inside: _Inside, cells: npt.NDArray[np.int32], values: Floats, counts: Counts) -> _Inside:
+        return _Inside.of(
+            np.concatenate([inside.cells, cells]),
+            np.concatenate([inside.values, values]),
+            np.concatenate([inside.counts, counts]),
+        )
 
 
 def _whichever(draws: Floats) -> Floats:

@@ -24,7 +24,7 @@ from uncertain_botec.sampling.points import point_set
 from uncertain_botec.sampling.precision import check_agreement, in_float64
 from uncertain_botec.sampling.processes import ALONE, Team
 from uncertain_botec.sampling.selection import WIDTH, BracketMissedError, Selector
-from uncertain_botec.scenario import Marker, Scenario
+from uncertain_botec.scenario import Scenario
 from uncertain_botec.tallies import LEVELS, Estimate, Share, Tallies, Tally, standard_error
 from uncertain_botec.vocabulary import QUANTITIES
 
@@ -115,7 +115,7 @@ def stream(
         run = _Run(job, goal, smooth, team, width, progress or (lambda _drawn, _planned: None))
         try:
             partial = run.to_the_end()
-            outputs = {name: run.tally(name) for name in run.names}
+            estimates = run.estimates()
             break
         except BracketMissedError:
             # Ranks need not be normal where points are few and the output jumps: look again, less sure of oneself.
@@ -124,9 +124,15 @@ def stream(
     made = replace(job, points=replace(job.points, size=run.size)).provenance(seconds)
     return Tallies(
         Draws(scenario, run.sample(), replace(made, size=run.kept)),
-        outputs,
-        limits={marker.name: run.share(marker) for marker in scenario.limits.values() if marker.output in run.names},
-        observed={name: run.share(marker) for name, marker in scenario.observed.items() if name in run.names},
+        {name: run.tally(name, estimates[name]) for name in run.names},
+        limits={
+            name: estimates[one.output].shares[one.value]
+            for name, one in scenario.limits.items()
+            if one.output in estimates
+        },
+        observed={
+            name: estimates[name].shares[one.value] for name, one in scenario.observed.items() if name in estimates
+        },
         provenance=made,
         accuracy=goal.accuracy,
         partial=partial,
@@ -153,7 +159,7 @@ class _Run:
         self._columns = {name: [np.asarray(first[name])] for name in job.kept}
         check_possible({**job.certain, **{name: parts[0] for name, parts in self._columns.items()}}, scenario)
         pilot = {name: self._columns[name][0] for name in self.names}
-        self._settled: Mapping[str, Estimate] = {}
+        self._smooth: Mapping[str, Estimate] = {}
         exact = {name: parts[0] for name, parts in self._columns.items()}
         if job.dtype != np.float64:
             again, _ = in_float64(job).chunk(start, stride, self.size)
@@ -161,9 +167,11 @@ class _Run:
             check_agreement(scenario.path, pilot, exact)
         if smooth:
             inputs = {name: exact[name] for name in scenario.uncertain}
-            self._settled = smooth_outputs(scenario, inputs, goal.accuracy or ACCURACY, self._marks)
+            self._smooth = smooth_outputs(scenario, inputs, job.points.sampler, goal.accuracy, self._marks)
         levels = tuple(LEVELS.values())
-        self._selectors = {n: Selector(levels, pilot[n], width) for n in self.names if n not in self._settled}
+        # Where a number of draws is asked for, they may come to be more accurate.
+        settled = () if goal.accuracy is None else self._smooth
+        self._selectors = {name: Selector(levels, pilot[name], width) for name in self.names if name not in settled}
         self._sums: dict[str, Floats] = {}
         self._shares: dict[str, Counts] = {}
         for name in self.names:
@@ -193,13 +201,22 @@ class _Run:
         kept = {name: np.concatenate(parts, axis=1)[:, : self.kept] for name, parts in self._columns.items()}
         return {**constants, **kept}
 
-    def tally(self, name: str) -> Tally:
+    def estimates(self) -> dict[str, Estimate]:
+        """The quantiles of each output, smooth or of draws, whichever are more accurate."""
+        found = dict(self._smooth)
+        for name, selector in self._selectors.items():
+            pooled, each = selector.quantiles(self.size)
+            counted = {
+                mark: Share(at_or_below / self.size, below / self.size, self.size * len(each))
+                for mark, (at_or_below, below) in zip(self._marks[name], self._shares[name], strict=True)
+            }
+            drawn = Estimate(pooled, standard_error(each, axis=0), counted)
+            if name not in found or drawn.worst < found[name].worst:
+                found[name] = drawn
+        return found
+
+    def tally(self, name: str, estimate: Estimate) -> Tally:
         """What is known of one output."""
-        if name in self._settled:
-            pooled, errors = self._settled[name].quantiles, self._settled[name].errors
-        else:
-            pooled, each = self._selectors[name].quantiles(self.size)
-            errors = standard_error(each, axis=0)
         sums, finite = self._sums[name]
         with np.errstate(invalid="ignore"):
             means = np.where(finite > 0, sums / np.maximum(finite, 1), math.inf)
@@ -208,16 +225,15 @@ class _Run:
         values = values[np.isfinite(values)]
         sd = float(np.std(values, dtype=np.float64)) if values.size else math.inf
         endless = 1 - float(finite.sum()) / (self.size * len(finite))
-        smoothed = self._settled[name].smoothed if name in self._settled else ""
-        return Tally(pooled, errors, float(mean), float(standard_error(means)), sd, endless, smoothed)
-
-    def share(self, marker: Marker) -> Share:
-        """The part of the draws at or below a marked value."""
-        if marker.output in self._settled:
-            return self._settled[marker.output].shares[marker.value]
-        place = self._marks[marker.output].index(marker.value)
-        at_or_below, below = self._shares[marker.output][place] / self.size
-        return Share(at_or_below, below, self.size * self._job.points.replicates)
+        return Tally(
+            estimate.quantiles,
+            estimate.errors,
+            float(mean),
+            float(standard_error(means)),
+            sd,
+            endless,
+            estimate.smoothed,
+        )
 
     def _accurate(self) -> bool:
         """Whether every quantile has the relative standard error that was asked for."""
