@@ -12,6 +12,8 @@ import pytest
 import xarray
 
 from uncertain_botec import Draws, load_scenario, sample, summarize
+from uncertain_botec.distributions import elicit
+from uncertain_botec.draws import evenly
 from uncertain_botec.errors import UsageError
 from uncertain_botec.library import shipped
 from uncertain_botec.vocabulary import QUANTITIES
@@ -229,3 +231,14 @@ def test_a_spoiled_scenario_is_refused(draws: Draws, tmp_path: Path) -> None:
     tree.to_netcdf(tmp_path / "draws.nc", engine="h5netcdf")
     with pytest.raises(UsageError, match=r"draws\.nc: not a file of draws: its scenario: \$\.inputs\.mufu"):
         Draws.from_netcdf(tmp_path / "draws.nc")
+
+
+@pytest.mark.parametrize("sampler", ["lattice", "sobol"])
+@pytest.mark.parametrize("name", ["parameters", "tokens", "mfu"])
+def test_some_draws_are_as_even_as_all(sampler: str, name: str) -> None:
+    """Of 128 thinned draws of a replicate one lies in each of 128 cells of equal probability."""
+    scenario = load_scenario("gpt-3").but(**{name: elicit("uniform", {"low": 0.25, "high": 0.75})})
+    draws = sample(scenario, 1 << 14, sampler=sampler)
+    some = draws.values[name][:, evenly(sampler, draws.provenance.size, 128)]
+    cells = np.sort(np.floor((some - 0.25) / 0.5 * 128), axis=1)
+    assert np.array_equal(cells, np.broadcast_to(np.arange(128.0), cells.shape))
