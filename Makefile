@@ -17,7 +17,7 @@ help:
 	@echo "make lint       ruff and mypy"
 	@echo "make wheel-check  install the wheel into an empty environment and forecast"
 	@echo "make docs       write the table of published runs against their forecasts"
-	@echo "make bench      compare with squigglepy and NumPy on this machine"
+	@echo "make bench      compare with squigglepy, NumPy, numba and others on this machine; BENCH=--full for 1e9 draws"
 
 setup: $(STAMP)
 
@@ -53,7 +53,7 @@ wheel-check: setup
 
 bench: setup
 	$(UV) sync --quiet --locked --compile-bytecode --python $(PYTHON) $(GROUPS) --group bench
-	.venv/bin/python -m benchmarks
+	.venv/bin/python -m benchmarks $(BENCH)
 
 docs: setup
 	.venv/bin/python tools/published_table.py

@@ -130,7 +130,8 @@ def _reduced(
     return (
         sums,
         numbers(finite),
-        jnp.min(values),
+        # XLA's minimum on a CPU loses what is undefined.
+        jnp.where(jnp.isnan(values).any(), jnp.nan, jnp.min(values)),
         jnp.stack(shares) if shares else jnp.zeros((0, 2, len(values)), jnp.int64),
         jnp.stack(below, axis=1) if below else jnp.zeros((len(values), 0), jnp.int64),
         number,

@@ -57,8 +57,8 @@ class Team:
 
     Process 0 is connected with every other. The block ends when all have reached its end. A process that leaves it with
     an exception, dies or is cut off ends the run everywhere: the others raise `ProcessLostError` from what they wait in
-    or from `check`, and where nothing of the kind comes within `GRACE` seconds, print it and exit with code 2. A
-    process that dies is noticed at once, a machine that vanishes after half a minute.
+    or from `check`, and if they are still in the block after `GRACE` seconds, print it and exit with code 2. A process
+    that dies is noticed at once, a machine that vanishes after half a minute; one that hangs is waited for.
 
     Attributes:
         rank: the number of this process, from 0.
@@ -71,7 +71,7 @@ class Team:
         self._links: dict[int, _Link] = {}
         self._inbox: defaultdict[int, deque[bytes]] = defaultdict(deque)
         self._finished: set[int] = set()
-        self._complete = self._left = False
+        self._complete = self._inside = self._left = False
         self._trouble: str | None = None
         self._last_resort = threading.Timer(GRACE, self._exit)
         self._last_resort.daemon = True
@@ -122,6 +122,8 @@ class Team:
         self._end(f"{self._names[self.rank]} failed: {first}")
 
     def __enter__(self) -> Self:
+        self.check()
+        self._inside = True
         return self
 
     def __exit__(
@@ -143,7 +145,7 @@ class Team:
             # A thread that heard of the trouble first may still be telling the others.
             if self._trouble is not None:
                 self._passed_on.wait(1.0)
-            self._left = True
+            self._inside, self._left = False, True
             self._last_resort.cancel()
             for link in self._links.values():
                 link.close()
@@ -231,7 +233,7 @@ class Team:
         self._passed_on.set()
 
     def _exit(self) -> None:
-        if not self._left:
+        if self._inside:
             print(f"botec: {self._trouble}", file=sys.stderr, flush=True)
             os._exit(2)
 
@@ -281,6 +283,9 @@ class Team:
                 link.receive()
             return
         self._listen(rank, link)
+        if self._left:
+            # Whoever came in just as this process left is not among those that it hung up on.
+            connection.close()
 
     def _visit(self, address: tuple[str, int], patience: float) -> None:
         """Any other process: come to process 0 and wait until all have come."""
@@ -321,7 +326,8 @@ def join(
     job; and from JAX_COORDINATOR_ADDRESS and JAX_COORDINATOR_PORT.
 
     Args:
-        coordinator: HOST:PORT of process 0, which waits there for the others; any free port.
+        coordinator: HOST:PORT of process 0, which waits there for the others. Best is a port above 61000: those below
+            Linux gives to any connection.
         processes: how many there are.
         rank: the number of this one, from 0.
         patience: seconds to wait until all have come.

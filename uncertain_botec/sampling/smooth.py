@@ -151,13 +151,15 @@ def smooth(straight: Straight, x: Any, drawn: Any, levels: Any, marks: Any, loop
     """
     xp = drawn.__array_namespace__()
     line = straight.intercept + straight.slope * (1 / x if straight.inverse else x)
+    off = xp.abs(line - drawn) / xp.abs(drawn)
     found = _solved(straight, drawn[:, :: max(1, drawn.shape[1] // _STARTS)], levels, loop)
     return Smooth(
         found.y,
         found.density,
         found.each,
         straight.cdf(marks),
-        xp.max(xp.abs(line - drawn) / xp.abs(drawn)),
+        # XLA's maximum on a CPU loses what is undefined.
+        xp.where(xp.any(xp.isnan(off)), xp.inf, xp.max(off)),
         xp.stack([xp.min(straight.slope), xp.max(straight.slope)]),
     )
 
@@ -169,6 +171,7 @@ class _Search(NamedTuple):
     tried: Any
     score: Any
     each: Any
+    slope: Any
     density: Any
     low: Any
     high: Any
@@ -203,16 +206,21 @@ def _solved(straight: Straight, some: Any, levels: Any, loop: Loop) -> _Search:
         rise, run = z - state.score, y - state.tried
         rising = rise * run > 0
         slope = xp.where(rising, rise / xp.where(rising, run, 1.0), 0.0)
+        # One level may be met while others are still looked for.
+        slope = xp.where(run == 0, state.slope, slope)
+        rising = slope > 0
         missing = targets - z
         secant = xp.where(rising, missing / xp.where(rising, slope, 1.0), xp.sign(missing) * farthest)
         onward = y + xp.clip(secant, -farthest, farthest)
         inside = ((onward > low) & (onward < high)) | ~xp.isfinite(high - low)
         density = slope * xp.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-        return _Search(xp.where(inside, onward, (low + high) / 2), y, z, each, density, low, high, state.steps + 1)
+        onward = xp.where(inside, onward, (low + high) / 2)
+        return _Search(onward, y, z, each, slope, density, low, high, state.steps + 1)
 
     scores = functions.ndtri(levels + reach) - functions.ndtri(levels - reach)
     far = xp.full_like(start, xp.inf)
     nothing = xp.zeros((*start.shape, some.shape[0]))
-    before = _Search(start, start + right - left, targets + scores, nothing, 0 * start, -far, far, xp.asarray(0))
+    run = xp.where(right > left, right - left, xp.inf)
+    before = _Search(start, start + right - left, targets + scores, nothing, scores / run, 0 * start, -far, far, 0)
     found: _Search = loop(going, closer, before)
     return found

@@ -306,7 +306,8 @@ class _Run:
             shares[name] += one.shares
             if name in self._selectors:
                 self._selectors[name].add(one)
-            if not one.lowest > QUANTITIES[name].low:
+            endless = one.finite.sum() < arrays[name].size and not self._job.scenario.plan.endless(name)
+            if endless or not one.lowest > QUANTITIES[name].low:
                 check_possible({name: np.asarray(arrays[name])}, self._job.scenario)
 
 
