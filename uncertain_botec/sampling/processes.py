@@ -122,6 +122,9 @@ class Team:
         self._end(f"{self._names[self.rank]} failed: {first}")
 
     def __enter__(self) -> Self:
+        if self._trouble is not None:
+            # A block that is not entered is not left either.
+            self._hang_up()
         self.check()
         self._inside = True
         return self
@@ -145,10 +148,13 @@ class Team:
             # A thread that heard of the trouble first may still be telling the others.
             if self._trouble is not None:
                 self._passed_on.wait(1.0)
-            self._inside, self._left = False, True
-            self._last_resort.cancel()
-            for link in self._links.values():
-                link.close()
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        self._inside, self._left = False, True
+        self._last_resort.cancel()
+        for link in self._links.values():
+            link.close()
 
     def _finish(self) -> None:
         """Wait until everybody is done, so that nobody leaves a run that fails afterwards."""
@@ -283,9 +289,6 @@ class Team:
                 link.receive()
             return
         self._listen(rank, link)
-        if self._left:
-            # Whoever came in just as this process left is not among those that it hung up on.
-            connection.close()
 
     def _visit(self, address: tuple[str, int], patience: float) -> None:
         """Any other process: come to process 0 and wait until all have come."""
