@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from uncertain_botec.errors import BotecError, SamplingError, UsageError
-from uncertain_botec.sampling import processes
+from uncertain_botec.sampling import connections, processes
 from uncertain_botec.sampling.processes import ALONE, ProcessLostError, Team, join
 
 GREETING = b"botec processes 1\n"
@@ -324,7 +324,7 @@ def test_the_last_to_fail_ends_those_that_are_done() -> None:
 
 def test_a_slow_line_brings_the_same_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """Process 0 does not leave before everybody has heard why, and so is not itself taken for the one that is lost."""
-    send = processes._Link.send
+    send = connections.Link.send
 
     def late(link: Any, kind: int, payload: bytes = b"") -> None:
         if kind == processes._TROUBLE:
@@ -337,7 +337,7 @@ def test_a_slow_line_brings_the_same_reason(monkeypatch: pytest.MonkeyPatch) -> 
             raise SamplingError("mfu is infinite")
         team.gather([])
 
-    monkeypatch.setattr(processes._Link, "send", late)
+    monkeypatch.setattr(connections.Link, "send", late)
     for error in together(3, work)[:2]:
         assert str(error).endswith("failed: mfu is infinite")
         assert str(error).startswith("process 2 (")

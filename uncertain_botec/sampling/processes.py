@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
-import json
 import os
-import re
 import socket
-import struct
 import sys
 import threading
 import time
-import zlib
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from uncertain_botec.errors import BotecError, UsageError
+from uncertain_botec.sampling.connections import (
+    Array,
+    Link,
+    address_of,
+    call,
+    listener_at,
+    pack,
+    reason_of,
+    shown,
+    unpack,
+)
+from uncertain_botec.sampling.launchers import told_by
 
 # Plain connections, not `jax.distributed`: there a lost coordinator, a process that never comes and an address without
 # answer abort the process with a stack trace, a taken port crashes it, and the callback that could come first cannot be
@@ -33,19 +40,10 @@ PATIENCE = 120.0
 GRACE = 10.0
 """Seconds that a process may go on once the run is over, before it is ended from within."""
 
-# Seconds without an answer after which a machine counts as gone. A process that dies is noticed at once.
-_SILENCE = 30
-
 # Seconds that whoever connects has to show that it is one of us.
 _HANDSHAKE = 10.0
 
-_GREETING = b"botec processes 1\n"
-_FRAME = struct.Struct("<BQ")
 _HELLO, _WELCOME, _PARTS, _TROUBLE, _GOODBYE = range(5)
-
-_ADDRESS = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\s\[\]:/@]+):(\d{1,5})")
-
-Array = np.ndarray[Any, Any]
 
 
 class ProcessLostError(BotecError):
@@ -68,7 +66,7 @@ class Team:
     def __init__(self, rank: int = 0, size: int = 1) -> None:
         self.rank, self.size = rank, size
         self._names = {rank: f"process {rank} (pid {os.getpid()} on {socket.gethostname()})"}
-        self._links: dict[int, _Link] = {}
+        self._links: dict[int, Link] = {}
         self._inbox: defaultdict[int, deque[bytes]] = defaultdict(deque)
         self._finished: set[int] = set()
         self._complete = self._inside = self._left = False
@@ -82,7 +80,7 @@ class Team:
 
         Every process calls it equally often. Arrays are of numbers, truth values or text.
         """
-        mine = _packed(parts)
+        mine = pack(parts)
         if self.rank == 0:
             everybody = [mine, *(self._take(rank) for rank in range(1, self.size))]
             for rank in range(1, self.size):
@@ -91,7 +89,7 @@ class Team:
         else:
             self._send(0, _PARTS, mine)
             everybody = [self._take(0) for _ in range(self.size)]
-        return [_unpacked(packed) for packed in everybody]
+        return [unpack(packed) for packed in everybody]
 
     def agree(self, text: str) -> None:
         """Refuse to go on where processes were told different things.
@@ -196,7 +194,7 @@ class Team:
             self.check()
             raise ProcessLostError(f"{self._names[rank]} is gone") from None
 
-    def _listen(self, rank: int, link: _Link) -> None:
+    def _listen(self, rank: int, link: Link) -> None:
         """What one other process says, until it says no more; runs in a thread of its own."""
         try:
             while True:
@@ -246,14 +244,14 @@ class Team:
     def _receive(self, address: tuple[str, int], patience: float) -> None:
         """Process 0: wait for all others."""
         deadline = time.monotonic() + patience
-        with _listener(*address) as listener:
+        with listener_at(*address) as listener:
             listener.settimeout(0.02)
             while len(self._links) < self.size - 1:
                 self.check()
                 if time.monotonic() > deadline:
                     missing = [rank for rank in range(1, self.size) if rank not in self._links]
                     raise ProcessLostError(
-                        f"{self.size - len(missing)} of {self.size} processes came to {_shown(address)} within "
+                        f"{self.size - len(missing)} of {self.size} processes came to {shown(address)} within "
                         f"{patience:g} s; {_numbered(missing)} did not: see what kept them, or wait longer"
                     )
                 with contextlib.suppress(TimeoutError):
@@ -264,7 +262,7 @@ class Team:
 
     def _admit(self, connection: socket.socket) -> None:
         """Take somebody in who knows the greeting; anybody else, such as a port scanner, is sent away."""
-        link = _Link(connection)
+        link = Link(connection)
         try:
             link.greet(_HANDSHAKE)
             rank, size, name = _introduced(link.receive(most=1024)[1])
@@ -295,17 +293,17 @@ class Team:
         deadline, pause = time.monotonic() + patience, 0.05
         while True:
             try:
-                link = _call(address, max(0.1, min(_HANDSHAKE, deadline - time.monotonic())))
+                link = call(address, max(0.1, min(_HANDSHAKE, deadline - time.monotonic())))
                 break
             except OSError as error:
                 if time.monotonic() + pause > deadline:
                     raise UsageError(
-                        f"process 0 does not answer at {_shown(address)} within {patience:g} s ({_reason(error)}): "
+                        f"process 0 does not answer at {shown(address)} within {patience:g} s ({reason_of(error)}): "
                         "start it there, mend --coordinator, or open the port between the machines"
                     ) from None
             time.sleep(pause)
             pause = min(1.0, 2 * pause)
-        self._links[0], self._names[0] = link, f"process 0 (at {_shown(address)})"
+        self._links[0], self._names[0] = link, f"process 0 (at {shown(address)})"
         threading.Thread(target=self._listen, args=(0, link), daemon=True).start()
         self._send(0, _HELLO, f"{self.rank} {self.size} {self._names[self.rank]}".encode())
         self._wait(lambda: self._complete)
@@ -343,7 +341,7 @@ def join(
         UsageError: an argument that cannot be used or is missing, a port that is taken, an address without answer.
         ProcessLostError: not everybody came, or not with the same arguments.
     """
-    told = _told(environment)
+    told = told_by(environment)
     coordinator = told[0] if coordinator is None else coordinator
     processes = told[1] if processes is None else processes
     rank = told[2] if rank is None else rank
@@ -357,7 +355,7 @@ def join(
         stated = {"--coordinator HOST:PORT": coordinator, "--processes N": processes, "--process-id I": rank}
         missing = ", ".join(flag for flag, value in stated.items() if value is None)
         raise UsageError(f"no launcher tells how the processes find each other: state {missing}, or start with srun")
-    address, team = _address(coordinator), Team(rank, processes)
+    address, team = address_of(coordinator), Team(rank, processes)
     # Within its block, so that what goes wrong here ends the others too.
     with contextlib.ExitStack() as block:
         block.push(team)
@@ -369,169 +367,12 @@ def join(
     return team
 
 
-def _told(environment: Mapping[str, str]) -> tuple[str | None, int | None, int | None]:
-    """Coordinator, number of processes and rank, as far as a launcher tells them."""
-    get = environment.get
-    host, size, rank, job = None, None, get("JOB_COMPLETION_INDEX"), ""
-    # Open MPI first: within Slurm its daemons are started by srun, whose variables count daemons.
-    if "OMPI_COMM_WORLD_RANK" in environment:
-        size, rank = get("OMPI_COMM_WORLD_SIZE"), get("OMPI_COMM_WORLD_RANK")
-        launcher = get("OMPI_MCA_orte_hnp_uri", "")
-        job = get("PMIX_NAMESPACE", launcher)
-        at = re.search(r"tcp://([^,:]+)|tcp6://(\[[^,\]]+)", launcher)
-        if get("OMPI_COMM_WORLD_LOCAL_SIZE") == size:
-            host = "127.0.0.1"
-        elif at:
-            host = at[1] or f"{at[2]}]"
-    # A batch script has most of the variables too, but only srun tells of a step.
-    elif "SLURM_STEP_NODELIST" in environment and "SLURM_PROCID" in environment:
-        size, rank = get("SLURM_STEP_NUM_TASKS", get("SLURM_NTASKS")), get("SLURM_PROCID")
-        job = f"{get('SLURM_JOB_ID')}.{get('SLURM_STEP_ID')}"
-        # The first of `node[001-003,7]-ib,other`.
-        first = re.match(r"(?:[^,\[]|\[[^\]]*\])*", get("SLURM_STEP_NODELIST", ""))
-        host = re.sub(r"\[([^,\-\]]*)[^\]]*\]", r"\1", first[0]) if first else None
-    # Above the ports that Linux gives out by itself, and seldom the same for two jobs on one machine.
-    port = get("JAX_COORDINATOR_PORT") or 61440 + zlib.crc32(job.encode()) % 4096
-    coordinator = get("JAX_COORDINATOR_ADDRESS") or (f"{host}:{port}" if host else None)
-    return coordinator, int(size) if size else None, int(rank) if rank else None
-
-
 def _introduced(payload: bytes) -> tuple[int, int, str]:
     """The number of whoever comes, how many it was told of, and its name; ValueError if it is nobody."""
     rank, size, name = payload.decode().split(" ", 2)
     if not 0 < int(rank) < int(size):
         raise ValueError("no such number")
     return int(rank), int(size), name
-
-
-def _address(text: str) -> tuple[str, int]:
-    match = _ADDRESS.fullmatch(text.strip())
-    if match is None or not 0 < int(match[2]) < 1 << 16:
-        raise UsageError(f"--coordinator {text}: expected HOST:PORT, such as node1:61500 or [fd00::1]:61500")
-    return match[1].strip("[]"), int(match[2])
-
-
-def _shown(address: tuple[str, int]) -> str:
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-
-def _listener(host: str, port: int) -> socket.socket:
-    """Where process 0 waits: for this machine alone if that is what the address says, otherwise for all."""
-    try:
-        with contextlib.suppress(ValueError):
-            if host == "localhost" or ipaddress.ip_address(host).is_loopback:
-                family = socket.AF_INET6 if ":" in host else socket.AF_INET
-                return socket.create_server((host, port), family=family)
-        # Not the host's own address: /etc/hosts may say that it is a loopback, where nobody else can come.
-        if socket.has_dualstack_ipv6():
-            return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
-        return socket.create_server(("", port))
-    except OSError as error:
-        raise UsageError(
-            f"process 0 cannot listen at port {port} ({_reason(error)}): "
-            "name another in every process with --coordinator HOST:PORT"
-        ) from None
-
-
-def _call(address: tuple[str, int], patience: float) -> _Link:
-    """Connect with process 0, or raise OSError."""
-    connection = socket.create_connection(address, timeout=patience)
-    # Where nobody listens, a connection from this machine can by chance meet itself.
-    if connection.getsockname() == connection.getpeername():
-        connection.close()
-        raise ConnectionError("nobody listens there")
-    try:
-        link = _Link(connection)
-        try:
-            link.greet(patience)
-        except ValueError:
-            raise UsageError(f"what answers at {_shown(address)} is no botec: mend --coordinator") from None
-        connection.settimeout(None)
-    except BaseException:
-        connection.close()
-        raise
-    return link
-
-
-def _reason(error: OSError) -> str:
-    """Why, without Python's additions."""
-    return os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
-
-
-class _Link:
-    """One connection; what goes over it is a kind, a length and that many bytes.
-
-    Attributes:
-        silent: set once the other end says no more.
-    """
-
-    def __init__(self, connection: socket.socket) -> None:
-        self.silent = threading.Event()
-        self._connection, self._sending = connection, threading.Lock()
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        # The system asks whether the other machine is there, so that a busy interpreter is not taken for a dead one.
-        each = {"IDLE": _SILENCE // 6, "INTVL": _SILENCE // 6, "CNT": 5}
-        options = {f"TCP_KEEP{name}": value for name, value in each.items()} | {"TCP_USER_TIMEOUT": 1000 * _SILENCE}
-        for name, value in options.items():
-            if hasattr(socket, name):
-                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-
-    def greet(self, patience: float) -> None:
-        """Show that this is botec, and see that the other is: ValueError if not."""
-        self._connection.settimeout(patience)
-        self._connection.sendall(_GREETING)
-        if self._exactly(len(_GREETING)) != _GREETING:
-            raise ValueError("a stranger")
-
-    def send(self, kind: int, payload: bytes = b"") -> None:
-        """Send whole, whichever thread."""
-        with self._sending:
-            self._connection.sendall(_FRAME.pack(kind, len(payload)) + payload)
-
-    def receive(self, most: int = 1 << 62) -> tuple[int, bytes]:
-        """The next kind and bytes; OSError when there are no more."""
-        kind, length = _FRAME.unpack(self._exactly(_FRAME.size))
-        if length > most:
-            raise ConnectionError("too long")
-        return kind, self._exactly(length)
-
-    def _exactly(self, count: int) -> bytes:
-        data, done = bytearray(count), 0
-        while done < count:
-            came = self._connection.recv_into(memoryview(data)[done:])
-            if came == 0:
-                raise ConnectionError("the other end is closed")
-            done += came
-        return bytes(data)
-
-    def close(self) -> None:
-        """Say no more, and give the other end a second to read what was said."""
-        with contextlib.suppress(OSError):
-            self._connection.shutdown(socket.SHUT_WR)
-            self.silent.wait(1.0)
-            self._connection.shutdown(socket.SHUT_RDWR)
-        self._connection.close()
-
-
-def _packed(parts: Sequence[Array]) -> bytes:
-    """Arrays as bytes that can be read without running what they say."""
-    arrays = [np.asarray(part) for part in parts]
-    if strange := {str(array.dtype) for array in arrays if array.dtype.kind not in "biufcSU"}:
-        raise TypeError(f"arrays of {', '.join(sorted(strange))} cannot be gathered")
-    header = json.dumps([(array.dtype.str, array.shape) for array in arrays]).encode()
-    return b"".join([struct.pack("<Q", len(header)), header, *(array.tobytes() for array in arrays)])
-
-
-def _unpacked(packed: bytes) -> list[Array]:
-    (length,) = struct.unpack_from("<Q", packed)
-    start, arrays = 8 + length, []
-    for dtype, shape in json.loads(packed[8:start]):
-        # A copy lies where the arithmetic is fast and may be written to.
-        arrays.append(np.ndarray(tuple(shape), np.dtype(dtype), packed, start).copy())
-        start += arrays[-1].nbytes
-    return arrays
 
 
 def _numbered(ranks: Sequence[int]) -> str:
