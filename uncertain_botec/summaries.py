@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from uncertain_botec.draws import Draws, Provenance, evenly
 from uncertain_botec.scenario import Marker, Scenario
-from uncertain_botec.tallies import LEVELS, Share, Tallies, standard_error, tallies_of
+from uncertain_botec.tallies import LEVELS, Share, Tallies, relative_errors, standard_error, tallies_of
 from uncertain_botec.units import to_display
 from uncertain_botec.vocabulary import QUANTITIES
 
@@ -245,8 +245,7 @@ def _accuracy(tallies: Tallies) -> Accuracy:
     """The worst relative standard error of any quantile."""
     worst = Accuracy(tallies.accuracy, 0.0, None, None)
     for name, tally in tallies.outputs.items():
-        for level, value, error in zip(LEVELS, tally.quantiles, tally.errors, strict=True):
-            relative = 0.0 if not error else float(error / abs(value)) if value else math.inf
+        for level, relative in zip(LEVELS, map(float, relative_errors(tally.quantiles, tally.errors)), strict=True):
             if relative > worst.reached or math.isnan(relative):
                 worst = Accuracy(tallies.accuracy, relative, name, level)
     return worst
@@ -314,19 +313,17 @@ def limit_summary(tallies: Tallies, marker: Marker) -> LimitSummary:
 def _error_and_bounds(share: Share, probability: float) -> tuple[float, float, float]:
     """The standard error of a probability, and a 95 % interval."""
     error = float(standard_error(share.at_or_below))
-    low, high = max(0.0, probability - _T_95 * error), min(1.0, probability + _T_95 * error)
-    if share.draws is None:
-        return error, low, high
-    count = share.draws
-    few = min(round(probability * count), count - round(probability * count))
-    if not few:
+    count, few = share.draws, _FEW
+    if count is not None:
+        few = min(round(probability * count), count - round(probability * count))
+        # A count is a whole number: replicates that happen to agree still leave the rounding of one draw.
+        error = max(error, 1 / (count * math.sqrt(12)))
+    if count is not None and not few:
         # Wilson's bound at zero successes out of n is z^2 / (n + z^2) (Wilson 1927, JASA 22, 209-212).
         bound = _ONE_SIDED_95**2 / (count + _ONE_SIDED_95**2)
         return (bound / 2, 0.0, bound) if probability == 0 else (bound / 2, 1 - bound, 1.0)
-    # A count is a whole number: replicates that happen to agree still leave the rounding of one draw.
-    error = max(error, 1 / (count * math.sqrt(12)))
     low, high = max(0.0, probability - _T_95 * error), min(1.0, probability + _T_95 * error)
-    if few < _FEW:
+    if count is not None and few < _FEW:
         square = _TWO_SIDED_95**2
         centre = (probability + square / (2 * count)) / (1 + square / count)
         spread = math.sqrt(probability * (1 - probability) / count + square / (4 * count**2))

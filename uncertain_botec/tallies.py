@@ -14,6 +14,7 @@ from uncertain_botec.draws import Draws, Provenance
 from uncertain_botec.scenario import Scenario
 
 Floats = npt.NDArray[np.floating[Any]]
+Counts = npt.NDArray[np.int64]
 
 LEVELS = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
 """The quantiles that are reported."""
@@ -73,8 +74,7 @@ class Estimate:
     @property
     def worst(self) -> float:
         """The largest relative standard error of any quantile."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(np.max(np.where(self.errors == 0, 0.0, self.errors / np.abs(self.quantiles))))
+        return float(np.max(relative_errors(self.quantiles, self.errors)))
 
     def accurate(self, accuracy: float) -> bool:
         """Whether every quantile has this relative standard error."""
@@ -146,7 +146,7 @@ def _tally(values: Floats) -> Tally:
         quantiles(flat, levels),
         standard_error(quantiles(rows, levels), axis=0),
         mean,
-        float(standard_error(_means(rows))),
+        float(standard_error(mean_of(*finite_sums(rows)))),
         sd,
         endless=1 - finite.size / flat.size if finite.size < flat.size else 0.0,
     )
@@ -159,10 +159,16 @@ def quantiles(ordered: Floats, levels: list[float]) -> Floats:
     evenly over (0, 1).
     """
     size = ordered.shape[-1]
-    position = np.clip(size * np.asarray(levels) - 0.5, 0, size - 1)
-    below = position.astype(np.int64)
-    left, right = (ordered[..., place].astype(np.float64) for place in (below, np.minimum(below + 1, size - 1)))
-    return between(left, right, position - below)
+    ranks, parts = hazen(size, np.asarray(levels))
+    left, right = (ordered[..., place].astype(np.float64) for place in (ranks, np.minimum(ranks + 1, size - 1)))
+    return between(left, right, parts)
+
+
+def hazen(total: int, levels: Floats) -> tuple[Counts, Floats]:
+    """The places of quantiles among so many sorted draws: whole ones from 0, and the part of the way to the next."""
+    positions = np.clip(total * levels - 0.5, 0, total - 1)
+    ranks = positions.astype(np.int64)
+    return ranks, positions - ranks
 
 
 def between(left: Floats, right: Floats, part: Floats) -> Floats:
@@ -183,11 +189,22 @@ def standard_error(each: Floats, axis: int = -1) -> Any:
     return np.where(agree, 0.0, np.where(np.isnan(error), np.inf, error))
 
 
-def _means(rows: Floats) -> Floats:
-    """The mean of each row's finite values; infinite where there are none."""
-    if np.isfinite(rows[:, -1]).all():
-        return np.asarray(rows.mean(axis=1, dtype=np.float64))
+def relative_errors(values: Floats, errors: Floats) -> Floats:
+    """Standard errors relative to what they are of: 0 where exact, infinite for 0 that is not."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(errors == 0, 0.0, errors / np.abs(values))
+
+
+def finite_sums(rows: Floats) -> tuple[Floats, Counts]:
+    """The sum of each row's finite values, and how many they are."""
+    with np.errstate(invalid="ignore"):
+        sums = rows.sum(axis=1, dtype=np.float64)
+    if np.isfinite(sums).all():
+        return sums, np.full(len(rows), rows.shape[1])
     finite = np.isfinite(rows)
-    counts = finite.sum(axis=1)
-    sums = np.where(finite, rows, 0.0).sum(axis=1, dtype=np.float64)
-    return np.where(counts > 0, sums / np.maximum(counts, 1), math.inf)
+    return np.where(finite, rows, 0).sum(axis=1, dtype=np.float64), finite.sum(axis=1)
+
+
+def mean_of(sums: Any, finite: Any) -> Any:
+    """The mean of finite values from their sum and number; infinite where there are none."""
+    return np.where(finite > 0, sums / np.maximum(finite, 1), math.inf)

@@ -19,7 +19,7 @@ from uncertain_botec.sampling.engine import beliefs_of, certain_values, devices_
 from uncertain_botec.sampling.integrating import checked, laws_of
 from uncertain_botec.sampling.kernel import Beliefs, drawn_inputs
 from uncertain_botec.sampling.points import point_set
-from uncertain_botec.sampling.smooth import Smooth, smooth, straight_lines
+from uncertain_botec.sampling.smooth import Smooth, smooth
 from uncertain_botec.sampling.smoothing import Line, lines, without_luck
 from uncertain_botec.sampling.streaming import ACCURACY, Goal, stream
 from uncertain_botec.scenario import Scenario
@@ -134,13 +134,8 @@ def _smooth(
             )
             results = jax.device_get(results)
         for place, one in enumerate(block):
-            each = {
-                line.output: checked(
-                    line, Smooth(*(leaf[place] for leaf in results[line.output])), _marks(one, line.output)
-                )
-                for line in wanted
-            }
-            found.append({name: estimate for name, estimate in each.items() if estimate is not None})
+            mine = {name: Smooth(*(leaf[place] for leaf in result)) for name, result in results.items()}
+            found.append(checked(wanted, mine, {line.output: _marks(one, line.output) for line in wanted}))
     return found
 
 
@@ -161,12 +156,7 @@ def _kernel(
     def one(beliefs: Beliefs, laws: Mapping[str, Any], marks: Mapping[str, Any]) -> dict[str, Smooth]:
         index = jnp.arange(count, dtype=jnp.uint32)
         scores, inputs = drawn_inputs(beliefs, index, correlated, jnp.float64)
-        return {
-            line.output: smooth(
-                straight, inputs[line.input], drawn + 0 * straight.mean, levels, marks[line.output], jax.lax.while_loop
-            )
-            for line, straight, drawn in straight_lines(plan, beliefs.known, inputs, scores, laws, wanted)
-        }
+        return smooth(plan, beliefs.known, inputs, scores, laws, wanted, levels, marks, jax.lax.while_loop)
 
     axes: Any = (None, 0, 0, 0, None)
     return jax.vmap(one, in_axes=(Beliefs(*axes), 0, 0))(beliefs, laws, marks)
@@ -174,14 +164,14 @@ def _kernel(
 
 def _exact(scenario: Scenario, outputs: Collection[str]) -> dict[str, Estimate]:
     """The outputs that are known exactly."""
-    known = certain_values(scenario)
+    certain = [name for name in outputs if name in scenario.plan.outputs and scenario.certain(name)]
+    known = certain_values(scenario) if certain else {}
     exact = {}
-    for name in outputs:
-        if name in known and name in scenario.plan.outputs:
-            value = float(known[name])
-            shares = {
-                mark: Share(np.array([float(value <= mark)]), np.array([float(value < mark)]), None)
-                for mark in _marks(scenario, name)
-            }
-            exact[name] = Estimate(np.full(len(LEVELS), value), np.zeros(len(LEVELS)), shares)
+    for name in certain:
+        value = float(known[name])
+        shares = {
+            mark: Share(np.array([float(value <= mark)]), np.array([float(value < mark)]), None)
+            for mark in _marks(scenario, name)
+        }
+        exact[name] = Estimate(np.full(len(LEVELS), value), np.zeros(len(LEVELS)), shares)
     return exact

@@ -15,8 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.floating[Any]]
-Counts = npt.NDArray[np.int64]
+from uncertain_botec.tallies import Counts, Floats, finite_sums
 
 # Part of a chunk that may lie inside brackets before an accelerator hands all of it over: brackets hold far less,
 # unless draws repeat one value.
@@ -62,7 +61,7 @@ def count_on_host(values: Any, codes: Any, brackets: int, marks: Sequence[float]
     """The chunk counted by NumPy."""
     values = np.asarray(values)
     replicates, size = values.shape
-    sums, finite = _sums(values)
+    sums, finite = finite_sums(values)
     shares = [[(values <= mark).sum(axis=1), (values < mark).sum(axis=1)] for mark in marks]
     below = np.zeros((replicates, brackets), np.int64)
     places = where = np.zeros(0, np.int64)
@@ -89,15 +88,6 @@ def _odd(codes: npt.NDArray[np.uint8]) -> Counts:
     words = np.flatnonzero(codes[:whole].view(np.uint64) & np.uint64(0x0101010101010101))
     word, byte = np.nonzero(codes[:whole].reshape(-1, 8)[words] & 1)
     return np.concatenate([words[word] * 8 + byte, whole + np.flatnonzero(codes[whole:] & 1)])
-
-
-def _sums(values: Floats) -> tuple[Floats, Counts]:
-    with np.errstate(invalid="ignore"):
-        sums = values.sum(axis=1, dtype=np.float64)
-    if np.isfinite(sums).all():
-        return sums, np.full(len(values), values.shape[1])
-    finite = np.isfinite(values)
-    return np.where(finite, values, 0).sum(axis=1, dtype=np.float64), finite.sum(axis=1)
 
 
 def count_on_device(values: Any, codes: Any, brackets: int, marks: Sequence[float]) -> Counted:

@@ -66,7 +66,7 @@ def sample(
     started = time.perf_counter()
     job = prepare(scenario, draws, seed=seed, sampler=sampler, precision=precision, device=device, chunk=chunk)
     points, shape = job.points, (job.points.replicates, job.points.size)
-    check_memory(len(job.kept) * points.draws * job.dtype.itemsize)
+    _check_memory(len(job.kept) * points.draws * job.dtype.itemsize)
     values = {name: np.empty(shape, job.dtype) for name in job.kept}
     ready = time.perf_counter()
     for start in range(0, points.size, job.count):
@@ -213,7 +213,7 @@ def certain_values(scenario: Scenario) -> dict[str, np.ndarray]:
     return {name: np.asarray(values[name]) for name in values if name in {*known, *plan.outputs}}
 
 
-def check_memory(needed: int) -> None:
+def _check_memory(needed: int) -> None:
     """Refuse what would end in the operating system killing the process."""
     present = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     # Summaries sort a copy of one array at a time; half of the memory leaves room for that and for everybody else.

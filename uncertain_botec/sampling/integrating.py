@@ -9,7 +9,7 @@ import numpy as np
 
 from uncertain_botec.distributions import level_of_u
 from uncertain_botec.draws import evenly
-from uncertain_botec.sampling.smooth import Law, Smooth, smooth, straight_lines
+from uncertain_botec.sampling.smooth import Law, Smooth, smooth
 from uncertain_botec.sampling.smoothing import STRAIGHT, Line, given, lines, without_luck
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.tallies import LEVELS, Estimate, Floats, Share, standard_error
@@ -61,24 +61,18 @@ def _smoothed(
     }
     with np.errstate(all="ignore"):
         scores = {name: form.score(inputs[name]) for name, form in forms.items()}
-        found = {
-            line.output: checked(
-                line,
-                smooth(
-                    straight,
-                    inputs[line.input],
-                    y + 0 * straight.mean,
-                    np.array([*LEVELS.values()]),
-                    np.array(marks[line.output], np.float64),
-                    _loop,
-                ),
-                marks[line.output],
-            )
-            for line, straight, y in straight_lines(
-                without_luck(scenario.plan), scenario.known, inputs, scores, laws, wanted
-            )
-        }
-    return {name: one for name, one in found.items() if one is not None}
+        found = smooth(
+            without_luck(scenario.plan),
+            scenario.known,
+            inputs,
+            scores,
+            laws,
+            wanted,
+            np.array([*LEVELS.values()]),
+            {line.output: np.array(marks[line.output], np.float64) for line in wanted},
+            _loop,
+        )
+    return checked(wanted, found, marks)
 
 
 def _loop(going: Any, step: Any, state: Any) -> Any:
@@ -87,13 +81,19 @@ def _loop(going: Any, step: Any, state: Any) -> Any:
     return state
 
 
-def checked(line: Line, one: Smooth, marks: Sequence[float]) -> Estimate | None:
-    """The quantiles in base units, or None where an output is no straight line somewhere, or F no slope."""
-    if not (one.bend <= STRAIGHT and np.prod(one.slopes) > 0 and np.all(one.density > 0)):
-        return None
-    errors = standard_error(one.levels_each, axis=1) / one.density
-    shares = {mark: Share(each, each, None) for mark, each in zip(marks, one.marks_each, strict=True)}
-    return Estimate(one.quantiles, errors, shares, line.input)
+def checked(
+    wanted: Sequence[Line], found: Mapping[str, Smooth], marks: Mapping[str, Sequence[float]]
+) -> dict[str, Estimate]:
+    """The estimates in base units, without outputs that are no straight line somewhere, or whose F has no slope."""
+    estimates = {}
+    for line in wanted:
+        one = found[line.output]
+        if one.bend <= STRAIGHT and np.prod(one.slopes) > 0 and np.all(one.density > 0):
+            errors = standard_error(one.levels_each, axis=1) / one.density
+            each = zip(marks[line.output], one.marks_each, strict=True)
+            shares = {mark: Share(parts, parts, None) for mark, parts in each}
+            estimates[line.output] = Estimate(one.quantiles, errors, shares, line.input)
+    return estimates
 
 
 def laws_of(scenario: Scenario, wanted: Sequence[Line]) -> dict[str, Law]:

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from uncertain_botec.errors import SamplingError
-from uncertain_botec.sampling.counting import Floats
 from uncertain_botec.sampling.engine import Job, beliefs_of
+from uncertain_botec.tallies import Floats
 
 AGREEMENT = 1e-5
 """How far quantiles from P1 to P99 in float32 may be from those in float64, relative to these."""

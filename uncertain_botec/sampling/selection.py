@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from uncertain_botec.sampling.counting import Counted, Counts, Floats
-from uncertain_botec.tallies import between
+from uncertain_botec.sampling.counting import Counted
+from uncertain_botec.tallies import Counts, Floats, between, hazen
 
 # Half the width of a bracket, in standard deviations of one replicate's rank: a normal deviate passes it once in 10^15.
 WIDTH = 8.0
@@ -80,7 +80,7 @@ class Selector:
         rows = np.sort(pilot, axis=1)
         every = np.sort(rows, axis=None)
         ends = []
-        for rank in _ranks(every.size, self._levels)[0]:
+        for rank in hazen(every.size, self._levels)[0]:
             reach = self._reach([np.searchsorted(row, every[rank], "right") for row in rows], rows.shape[1])
             low = every[rank - reach] if rank >= reach else -math.inf
             high = every[rank + reach + 1] if rank + reach + 1 < every.size else math.inf
@@ -135,7 +135,7 @@ class Selector:
             size: draws of each replicate so far.
         """
         pooled, below = self._inside.pooled(self.brackets), self._below.sum(axis=0)
-        ranks, _ = _ranks(size * len(self._below), self._levels)
+        ranks, _ = hazen(size * len(self._below), self._levels)
         wanted: dict[int, tuple[float, float]] = {}
         for rank in ranks:
             centres = pooled.at(np.arange(self.brackets), rank - below)
@@ -179,7 +179,7 @@ class Selector:
 
     def _at(self, inside: _Inside, below: Counts, total: int) -> Floats:
         """Quantiles of shape (rows of `below`, levels), each row of so many draws."""
-        ranks, parts = _ranks(total, self._levels)
+        ranks, parts = hazen(total, self._levels)
         cells = np.arange(below.size).reshape(below.shape)
         left, right = (
             _whichever(inside.at(cells[..., None], rank - below[..., None]))
@@ -216,13 +216,6 @@ def _whichever(draws: Floats) -> Floats:
     if np.isnan(draws).all(axis=1).any():
         raise BracketMissedError
     return np.asarray(np.nanmax(draws, axis=1))
-
-
-def _ranks(total: int, levels: Floats) -> tuple[Counts, Floats]:
-    """The places of quantiles among the sorted draws (Hazen), as whole numbers and what is left over."""
-    positions = np.clip(total * levels - 0.5, 0, total - 1)
-    ranks = positions.astype(np.int64)
-    return ranks, positions - ranks
 
 
 def _joined(ends: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -16,7 +16,7 @@ Everything here runs on arrays of NumPy and of JAX alike.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from uncertain_botec.distributions.level import special
@@ -107,15 +107,18 @@ class Straight(NamedTuple):
         return xp.mean(0.5 * special(xp).erfc(xp.where(rising, -z, z) * math.sqrt(0.5)), axis=-1)
 
 
-def straight_lines(
+def smooth(
     plan: Plan,
     known: Mapping[str, Any],
     inputs: Mapping[str, Any],
     scores: Mapping[str, Any],
     laws: Mapping[str, Law],
     lines: Sequence[Line],
-) -> Iterator[tuple[Line, Straight, Any]]:
-    """Each line with its output at every point: as a straight line, and as drawn.
+    levels: Any,
+    marks: Mapping[str, Any],
+    loop: Loop,
+) -> dict[str, Smooth]:
+    """The smooth quantiles of every output that has a line.
 
     Args:
         plan: the scenario's, without formulas that need luck.
@@ -124,8 +127,12 @@ def straight_lines(
         scores: their normal scores.
         laws: of the inputs that are integrated out.
         lines: one for each output.
+        levels: ascending probabilities.
+        marks: values at which F is asked for, by output.
+        loop: `jax.lax.while_loop` or its like.
     """
     drawn = evaluate(plan, {**known, **inputs})
+    found = {}
     for name, law in laws.items():
         at_ends = [evaluate(plan, {**known, **inputs, name: end}) for end in law.ends]
         mean = sum((weight * scores[other] for other, weight in law.weights.items()), 0 * inputs[name])
@@ -135,20 +142,14 @@ def straight_lines(
                 start, end = (1 / x if line.inverse else x for x in law.ends)
                 slope = (second - first) / (end - start) + 0 * mean
                 intercept = first - slope * start
-                yield line, Straight(intercept, slope, mean, law.spread, law.form, line.inverse), drawn[line.output]
+                straight = Straight(intercept, slope, mean, law.spread, law.form, line.inverse)
+                y = drawn[line.output] + 0 * mean
+                found[line.output] = _smooth(straight, inputs[name], y, levels, marks[line.output], loop)
+    return found
 
 
-def smooth(straight: Straight, x: Any, drawn: Any, levels: Any, marks: Any, loop: Loop) -> Smooth:
-    """The quantiles of one output.
-
-    Args:
-        straight: the output as straight lines.
-        x: the input that is integrated out, as drawn.
-        drawn: the output, which tells whether it is straight.
-        levels: ascending probabilities.
-        marks: values at which F is asked for.
-        loop: `jax.lax.while_loop` or its like.
-    """
+def _smooth(straight: Straight, x: Any, drawn: Any, levels: Any, marks: Any, loop: Loop) -> Smooth:
+    """The quantiles of one output, which as drawn tells whether it is straight in x."""
     xp = drawn.__array_namespace__()
     line = straight.intercept + straight.slope * (1 / x if straight.inverse else x)
     off = xp.abs(line - drawn) / xp.abs(drawn)

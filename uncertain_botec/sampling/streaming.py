@@ -17,7 +17,7 @@ import numpy as np
 
 from uncertain_botec.draws import Draws
 from uncertain_botec.errors import UsageError
-from uncertain_botec.sampling.counting import Counts, Floats, count_on_host, counted
+from uncertain_botec.sampling.counting import count_on_host, counted
 from uncertain_botec.sampling.engine import Job, check_possible, prepare
 from uncertain_botec.sampling.integrating import smooth_outputs
 from uncertain_botec.sampling.points import point_set
@@ -25,7 +25,7 @@ from uncertain_botec.sampling.precision import check_agreement, in_float64
 from uncertain_botec.sampling.processes import ALONE, Team
 from uncertain_botec.sampling.selection import WIDTH, BracketMissedError, Selector
 from uncertain_botec.scenario import Scenario
-from uncertain_botec.tallies import LEVELS, Estimate, Share, Tallies, Tally, standard_error
+from uncertain_botec.tallies import LEVELS, Counts, Estimate, Floats, Share, Tallies, Tally, mean_of, standard_error
 from uncertain_botec.vocabulary import QUANTITIES
 
 ACCURACY = 1e-3
@@ -155,12 +155,12 @@ class _Run:
         self.size = self._first = min(_FIRST // replicates, job.points.size)
         start, stride = job.points.counters(0, 0, self.size)
         self._nothing = np.full((2, len(LEVELS)), [[np.nan], [np.inf]], job.dtype)
-        first, _ = job.chunk(start, stride, self.size, dict.fromkeys(self.names, self._nothing))
-        self._columns = {name: [np.asarray(first[name])] for name in job.kept}
-        check_possible({**job.certain, **{name: parts[0] for name, parts in self._columns.items()}}, scenario)
-        pilot = {name: self._columns[name][0] for name in self.names}
+        arrays, _ = job.chunk(start, stride, self.size, dict.fromkeys(self.names, self._nothing))
+        first = {name: np.asarray(arrays[name]) for name in job.kept}
+        check_possible({**job.certain, **first}, scenario)
+        self._columns = {name: [array] for name, array in first.items()}
+        pilot, exact = {name: first[name] for name in self.names}, first
         self._smooth: Mapping[str, Estimate] = {}
-        exact = {name: parts[0] for name, parts in self._columns.items()}
         if job.dtype != np.float64:
             again, _ = in_float64(job).chunk(start, stride, self.size)
             exact = {name: np.asarray(array) for name, array in again.items()}
@@ -218,9 +218,6 @@ class _Run:
     def tally(self, name: str, estimate: Estimate) -> Tally:
         """What is known of one output."""
         sums, finite = self._sums[name]
-        with np.errstate(invalid="ignore"):
-            means = np.where(finite > 0, sums / np.maximum(finite, 1), math.inf)
-            mean = sums.sum() / finite.sum() if finite.sum() else math.inf
         values = np.concatenate(self._columns[name], axis=1)
         values = values[np.isfinite(values)]
         sd = float(np.std(values, dtype=np.float64)) if values.size else math.inf
@@ -228,8 +225,8 @@ class _Run:
         return Tally(
             estimate.quantiles,
             estimate.errors,
-            float(mean),
-            float(standard_error(means)),
+            float(mean_of(sums.sum(), finite.sum())),
+            float(standard_error(mean_of(sums, finite))),
             sd,
             endless,
             estimate.smoothed,
