@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from functools import partial
 
 import jax
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import norm
 from scipy.stats import t as student_t
 
-from uncertain_botec import Scenario, load_scenario
+from uncertain_botec import Scenario
 from uncertain_botec.distributions import elicit
 from uncertain_botec.forecasting import forecast, goal_of
 from uncertain_botec.sampling.kernel import Beliefs, drawn_inputs
@@ -42,16 +42,9 @@ MEDIAN_COST = 6 * 70e9 * 2e12 / (312e12 * 0.25) / 3600 * 2
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Make:
-    """A maker of scenarios: the usual inputs, some of them replaced, and further tables before them."""
-
-    def made(changes: Mapping[str, str] | None = None, rest: str = "") -> Scenario:
-        stated = "\n".join(f"{name} = {value}" for name, value in (INPUTS | dict(changes or {})).items())
-        file = tmp_path / "scenario.toml"
-        file.write_text(f'title = "Test"\nestimator = "training"\n{rest}\n[inputs]\n{stated}\n', "utf-8")
-        return load_scenario(file)
-
-    return made
+def make(load_inputs: Make) -> Make:
+    """A maker of scenarios: the usual inputs, some of them replaced or (with None) left out, and further tables."""
+    return partial(load_inputs, INPUTS)
 
 
 def assert_covered(inside: np.ndarray) -> None:

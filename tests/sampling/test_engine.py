@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,23 +31,10 @@ INPUTS = {
 }
 
 
-def write(folder: Path, inputs: Mapping[str, str], rest: str) -> Path:
-    """A prior file with these inputs, in this order."""
-    lines = "\n".join(f"{name} = {stated}" for name, stated in inputs.items())
-    file = folder / "scenario.toml"
-    file.write_text(f'title = "Test"\nestimator = "training"\n{rest}\n[inputs]\n{lines}\n', "utf-8")
-    return file
-
-
 @pytest.fixture
-def make(tmp_path: Path) -> Make:
+def make(load_inputs: Make) -> Make:
     """A maker of scenarios: the usual inputs, some of them replaced or (with None) left out, and further tables."""
-
-    def made(changes: Mapping[str, str | None] | None = None, rest: str = "") -> Scenario:
-        inputs = {name: stated for name, stated in (INPUTS | dict(changes or {})).items() if stated is not None}
-        return load_scenario(write(tmp_path, inputs, rest))
-
-    return made
+    return partial(load_inputs, INPUTS)
 
 
 def correlated(kind: str, value: Any, *names: str) -> str:
@@ -143,11 +131,10 @@ def test_an_input_leaves_the_others_alone(sampler: str, changes: Mapping[str, st
 
 
 @pytest.mark.parametrize("rest", ["", correlated("latent", 0.5, "mfu", "tokens", "failure_overhead")])
-def test_the_order_of_the_file_does_not_matter(rest: str, make: Make, tmp_path: Path) -> None:
+def test_the_order_of_the_file_does_not_matter(rest: str, make: Make, load_inputs: Make) -> None:
     """Inputs in another order have the same draws to the last bit, correlated or not."""
-    backwards = load_scenario(
-        write(tmp_path, dict(reversed(INPUTS.items())), rest.replace("mfu", "x").replace("x", "mfu"))
-    )
+    reordered = rest.replace("mfu", "x").replace("x", "mfu")
+    backwards = load_inputs(dict(reversed(INPUTS.items())), rest=reordered)
     one, other = sample(make(rest=rest), 1 << 14), sample(backwards, 1 << 14)
     assert bits_equal(one, other, list(INPUTS))
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -36,16 +36,9 @@ Z = norm.ppf(list(LEVELS.values()))
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Make:
-    """A maker of scenarios: the usual inputs, some of them replaced, and further tables."""
-
-    def made(changes: Mapping[str, str] | None = None, rest: str = "") -> Scenario:
-        stated = "\n".join(f"{name} = {value}" for name, value in (INPUTS | dict(changes or {})).items())
-        file = tmp_path / "scenario.toml"
-        file.write_text(f'title = "Test"\nestimator = "training"\n{rest}\n[inputs]\n{stated}\n', "utf-8")
-        return load_scenario(file)
-
-    return made
+def make(load_inputs: Make) -> Make:
+    """A maker of scenarios: the usual inputs, some of them replaced or (with None) left out, and further tables."""
+    return partial(load_inputs, INPUTS)
 
 
 def correlated(matrix: object, *names: str) -> str:
