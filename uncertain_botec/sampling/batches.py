@@ -18,17 +18,17 @@ from uncertain_botec.estimators import Plan
 from uncertain_botec.sampling.engine import beliefs_of, certain_values, devices_of, numbers_of
 from uncertain_botec.sampling.integrating import checked, laws_of
 from uncertain_botec.sampling.kernel import Beliefs, drawn_inputs
-from uncertain_botec.sampling.points import point_set
+from uncertain_botec.sampling.points import PointSet, point_set
 from uncertain_botec.sampling.smooth import Smooth, smooth
 from uncertain_botec.sampling.smoothing import Line, lines, without_luck
 from uncertain_botec.sampling.streaming import ACCURACY, Goal, stream
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.tallies import LEVELS, Estimate, Share
 
-# Points of each scenario.
-_POINTS = 1 << 13
+# Points of each scenario to try one after the other; scenarios that none of them serves are left to draws.
+_SIZES = (1 << 12, 1 << 14, 1 << 16)
 
-# Scenarios that one call of the kernel takes: few enough that its arrays stay in a processor's own cache.
+# Scenarios that one call of the kernel takes at most: few enough that its arrays stay in a processor's own cache.
 _BLOCK = 16
 
 
@@ -60,10 +60,8 @@ def estimate_many(
         groups[_kind(one, outputs)].append(place)
     for places in groups.values():
         alike = [scenarios[place] for place in places]
-        wanted = tuple(line for line in lines(alike[0]) if line.output in outputs)
-        if wanted and len(alike) > 1:
-            for place, smoothed in zip(places, _smooth(alike, wanted, seed, sampler, device), strict=True):
-                found[place] |= {name: one for name, one in smoothed.items() if one.accurate(accuracy)}
+        for place, estimates in zip(places, _accurate(alike, outputs, accuracy, seed, sampler, device), strict=True):
+            found[place] |= estimates
     for one, estimates in zip(scenarios, found, strict=True):
         rest = {name for name in outputs if name in one.plan.outputs and name not in estimates}
         if rest:
@@ -100,18 +98,38 @@ def _kind(scenario: Scenario, outputs: Collection[str]) -> Hashable:
     )
 
 
+def _accurate(
+    scenarios: Sequence[Scenario], outputs: Collection[str], accuracy: float, seed: int, sampler: str, device: str
+) -> list[dict[str, Estimate]]:
+    """Those smooth estimates of scenarios of one kind that are accurate, from as few points as make them so."""
+    found: list[dict[str, Estimate]] = [{} for _ in scenarios]
+    wanted = tuple(line for line in lines(scenarios[0]) if line.output in outputs)
+    places = [*range(len(scenarios))] if wanted else []
+    for size in _SIZES:
+        if not places:
+            break
+        smoothed = _smooth([scenarios[place] for place in places], wanted, point_set(sampler, size, seed), device)
+        lacking = []
+        for place, estimates in zip(places, smoothed, strict=True):
+            found[place] = {name: one for name, one in estimates.items() if one.accurate(accuracy)}
+            if len(found[place]) < len(estimates):
+                lacking.append(place)
+        places = lacking
+    return found
+
+
 def _smooth(
-    scenarios: Sequence[Scenario], wanted: tuple[Line, ...], seed: int, sampler: str, device: str
+    scenarios: Sequence[Scenario], wanted: tuple[Line, ...], points: PointSet, device: str
 ) -> list[dict[str, Estimate]]:
     """The smooth estimates of scenarios of one kind, block by block."""
-    first = scenarios[0]
-    points, dtype = point_set(sampler, _POINTS, seed), np.dtype(np.float64)
+    first, dtype = scenarios[0], np.dtype(np.float64)
     common = beliefs_of(first, points, dtype)
+    # Two sizes and no more: each is compiled anew.
+    room = _BLOCK if len(scenarios) > 1 else 1
     found = []
-    for start in range(0, len(scenarios), _BLOCK):
-        block = scenarios[start : start + _BLOCK]
-        # The last block is filled up, for another size would be compiled anew.
-        filled = [*block, *[block[-1]] * (_BLOCK - len(block))]
+    for start in range(0, len(scenarios), room):
+        block = scenarios[start : start + room]
+        filled = [*block, *[block[-1]] * (room - len(block))]
         told = [
             (
                 numbers_of(one, dtype),
@@ -128,6 +146,7 @@ def _smooth(
                 marks,
                 np.array([*LEVELS.values()]),
                 count=points.size,
+                fold=points.sampler == "lattice",
                 plan=without_luck(first.plan),
                 wanted=wanted,
                 correlated=first.dependence.names if first.dependence else (),
@@ -139,7 +158,7 @@ def _smooth(
     return found
 
 
-@partial(jax.jit, static_argnames=("count", "plan", "wanted", "correlated"))
+@partial(jax.jit, static_argnames=("count", "fold", "plan", "wanted", "correlated"))
 def _kernel(
     beliefs: Beliefs,
     laws: Mapping[str, Any],
@@ -147,6 +166,7 @@ def _kernel(
     levels: Any,
     *,
     count: int,
+    fold: bool,
     plan: Plan,
     wanted: tuple[Line, ...],
     correlated: tuple[str, ...],
@@ -155,7 +175,7 @@ def _kernel(
 
     def one(beliefs: Beliefs, laws: Mapping[str, Any], marks: Mapping[str, Any]) -> dict[str, Smooth]:
         index = jnp.arange(count, dtype=jnp.uint32)
-        scores, inputs = drawn_inputs(beliefs, index, correlated, jnp.float64)
+        scores, inputs = drawn_inputs(beliefs, index, correlated, jnp.float64, fold=fold)
         return smooth(plan, beliefs.known, inputs, scores, laws, wanted, levels, marks, jax.lax.while_loop)
 
     axes: Any = (None, 0, 0, 0, None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from uncertain_botec.distributions import level_of_u
 from uncertain_botec.draws import evenly
-from uncertain_botec.sampling.smooth import Law, Smooth, smooth
+from uncertain_botec.sampling.smooth import SOLVED, Law, Smooth, smooth
 from uncertain_botec.sampling.smoothing import STRAIGHT, Line, given, lines, without_luck
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.tallies import LEVELS, Estimate, Floats, Share, standard_error
@@ -90,6 +90,8 @@ def checked(
         one = found[line.output]
         if one.bend <= STRAIGHT and np.prod(one.slopes) > 0 and np.all(one.density > 0):
             errors = standard_error(one.levels_each, axis=1) / one.density
+            # Points may be so even that all replicates agree, and the solution is still no better than it is.
+            errors = np.maximum(errors, SOLVED * np.abs(one.quantiles))
             each = zip(marks[line.output], one.marks_each, strict=True)
             shares = {mark: Share(parts, parts, None) for mark, parts in each}
             estimates[line.output] = Estimate(one.quantiles, errors, shares, line.input)

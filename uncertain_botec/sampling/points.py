@@ -15,7 +15,7 @@ Anal. 13, 904-914, 1976; L'Ecuyer and Lemieux, Management Science 46, 1214-1235,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
 from typing import NamedTuple, TypeAlias
@@ -162,10 +162,7 @@ class PointSet:
         `column` is the place of a known name in the vocabulary and chooses its lattice generator or Sobol dimension.
         Any other name (column -1, or past the tables) gets a random one, which pairs less evenly with others.
         """
-        digest = np.frombuffer(blake2b(name.encode(), digest_size=16).digest(), dtype="<u4")
-        spawn_key = (*map(int, digest), replicate)
-        seeds = np.random.SeedSequence(self.seed, spawn_key=spawn_key)
-        words = np.asarray(seeds.generate_state(KEYS + 32), dtype=np.uint32)
+        words = _random_words(self.seed, name, replicate)
         level = self.size.bit_length() - 1
         if self.sampler == "lattice":
             known = 0 <= column < len(lattice_generators())
@@ -179,6 +176,18 @@ class PointSet:
         return MonteCarloStream(words[:2])
 
 
+# Sweeps and searches ask for the same streams again and again, of point sets of several sizes.
+@lru_cache(maxsize=1 << 12)
+def _random_words(seed: int, name: str, replicate: int) -> Words:
+    """What the randomisation of one input in one replicate is made of."""
+    digest = np.frombuffer(blake2b(name.encode(), digest_size=16).digest(), dtype="<u4")
+    seeds = np.random.SeedSequence(seed, spawn_key=(*map(int, digest), replicate))
+    words = np.asarray(seeds.generate_state(KEYS + 32), dtype=np.uint32)
+    words.flags.writeable = False
+    return words
+
+
+@lru_cache(maxsize=1 << 10)
 def luck_stream(seed: int, replicate: int) -> MonteCarloStream:
     """The stream of one replicate's luck, which no input's name leads to."""
     seeds = np.random.SeedSequence(seed, spawn_key=(replicate,))
@@ -200,6 +209,15 @@ def point_set(sampler: str, draws: int, seed: int, replicates: int = 16) -> Poin
     if sampler != "monte-carlo":
         size = max(2, 1 << (size - 1).bit_length())
     return PointSet(sampler, seed, replicates, size)
+
+
+def folded(u: jax.Array) -> jax.Array:
+    """1 - |2u - 1|, uniform as u is: a smooth function of it is periodic in u, as lattices like it.
+
+    The baker's transformation brings the error of n points of a shifted lattice from about 1/n down to about 1/n^2
+    (Hickernell, Monte Carlo and Quasi-Monte Carlo Methods 2000, Springer, 274-289, 2002; from memory).
+    """
+    return 1.0 - jnp.abs(2.0 * u - 1.0)
 
 
 def uniforms(stream: Stream, index: jax.Array, dtype: DTypeLike) -> jax.Array:

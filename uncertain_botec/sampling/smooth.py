@@ -26,8 +26,14 @@ from uncertain_botec.sampling.smoothing import Line
 # Draws of each replicate whose quantiles the search starts from.
 _STARTS = 64
 
+# One point in so many tells where all of them are asked first, so that these have hardly a step left to go.
+_FEW = 8
+
 # A step this small, relative to y, leaves no error to speak of: steps shrink faster than squares of one another.
 _CLOSE = 1e-5
+
+SOLVED = 1e-7
+"""How far from the quantile of its points a solution may be, relative to itself: about as far as was ever seen."""
 
 # Steps after which a search ends where it is: the secant method takes some four, halving a bracket fifty.
 _MOST_STEPS = 60
@@ -91,6 +97,11 @@ class Straight(NamedTuple):
     form: Any
     inverse: bool
 
+    def few(self) -> Straight:
+        """The same at one point in `_FEW`."""
+        intercept, slope, mean = (array[:, ::_FEW] for array in (self.intercept, self.slope, self.mean))
+        return self._replace(intercept=intercept, slope=slope, mean=mean)
+
     def cdf(self, y: Any) -> Any:
         """F(y) by replicate, of shape (values of y, replicates)."""
         xp = y.__array_namespace__()
@@ -153,7 +164,8 @@ def _smooth(straight: Straight, x: Any, drawn: Any, levels: Any, marks: Any, loo
     xp = drawn.__array_namespace__()
     line = straight.intercept + straight.slope * (1 / x if straight.inverse else x)
     off = xp.abs(line - drawn) / xp.abs(drawn)
-    found = _solved(straight, drawn[:, :: max(1, drawn.shape[1] // _STARTS)], levels, loop)
+    before = _start(drawn[:, :: max(1, drawn.shape[1] // _STARTS)], levels)
+    found = _solved(straight, _solved(straight.few(), before, levels, loop), levels, loop)
     return Smooth(
         found.y,
         found.density,
@@ -166,7 +178,17 @@ def _smooth(straight: Straight, x: Any, drawn: Any, levels: Any, marks: Any, loo
 
 
 class _Search(NamedTuple):
-    """The state of a search for all levels at once; `tried` and what follows it belong to the last y tried."""
+    """Where a search for all levels at once has come to.
+
+    Attributes:
+        y: to be tried next.
+        tried: the y that was tried last.
+        score: the normal score of F there.
+        each: each replicate's F there.
+        slope: of the normal score around there.
+        density: there.
+        farthest: a step may go.
+    """
 
     y: Any
     tried: Any
@@ -174,54 +196,60 @@ class _Search(NamedTuple):
     each: Any
     slope: Any
     density: Any
-    low: Any
-    high: Any
-    steps: Any
+    farthest: Any
 
 
-def _solved(straight: Straight, some: Any, levels: Any, loop: Loop) -> _Search:
+def _start(some: Any, levels: Any) -> _Search:
+    """The quantiles of some draws, and the slopes that go with those around them."""
+    xp = some.__array_namespace__()
+    score = special(xp).ndtri
+    reach = xp.minimum(levels, 1 - levels) / 2
+    around = xp.quantile(some, xp.concat([levels, levels - reach, levels + reach]))
+    y, left, right = around.reshape(3, -1)
+    run = xp.where(right > left, right - left, xp.inf)
+    slope = (score(levels + reach) - score(levels - reach)) / run
+    nothing = xp.zeros((*y.shape, some.shape[0]))
+    return _Search(y, xp.full_like(y, xp.inf), score(levels), nothing, slope, 0 * y, y[-1] - y[0])
+
+
+def _solved(straight: Straight, before: _Search, levels: Any, loop: Loop) -> _Search:
     """The y where F(y) is each level, by the secant method on the normal score of F, which is nearly straight in y.
 
     A step that leaves the bracket of what was tried halves it; one that would go far goes no farther than the draws'
     own quantiles lie apart.
     """
-    xp = some.__array_namespace__()
+    xp = before.y.__array_namespace__()
     functions = special(xp)
     targets = functions.ndtri(levels)
-    # Sorted once for the start and for the first slope, which is that of the draws' own quantiles around it.
-    reach = xp.minimum(levels, 1 - levels) / 2
-    around = xp.quantile(some, xp.concat([levels, levels - reach, levels + reach]))
-    start, left, right = around.reshape(3, -1)
-    farthest = start[-1] - start[0]
 
-    def going(state: _Search) -> Any:
-        return (state.steps < _MOST_STEPS) & xp.any(xp.abs(state.y - state.tried) > _CLOSE * xp.abs(state.y))
+    def going(state: tuple[_Search, Any, Any, Any]) -> Any:
+        (search, *_, steps) = state
+        return (steps < _MOST_STEPS) & xp.any(xp.abs(search.y - search.tried) > _CLOSE * xp.abs(search.y))
 
-    def closer(state: _Search) -> _Search:
-        y = state.y
+    def closer(state: tuple[_Search, Any, Any, Any]) -> tuple[_Search, Any, Any, Any]:
+        search, low, high, steps = state
+        y = search.y
         each = straight.cdf(y)
         probability = xp.clip(xp.mean(each, axis=1), _LEAST, 1 - _LEAST)
         z = functions.ndtri(probability)
-        low, high = xp.where(probability < levels, y, state.low), xp.where(probability >= levels, y, state.high)
+        low, high = xp.where(probability < levels, y, low), xp.where(probability >= levels, y, high)
         # Of a function that rises; where it does not from one point to the other, the slope says nothing.
-        rise, run = z - state.score, y - state.tried
+        rise, run = z - search.score, y - search.tried
         rising = rise * run > 0
         slope = xp.where(rising, rise / xp.where(rising, run, 1.0), 0.0)
-        # One level may be met while others are still looked for.
-        slope = xp.where(run == 0, state.slope, slope)
+        # Nor do points that are the same but for rounding, or the first of all: the slope is what it was.
+        far = (steps > 0) & (xp.abs(run) > _CLOSE * xp.abs(y))
+        slope = xp.where(far, slope, search.slope)
         rising = slope > 0
         missing = targets - z
-        secant = xp.where(rising, missing / xp.where(rising, slope, 1.0), xp.sign(missing) * farthest)
-        onward = y + xp.clip(secant, -farthest, farthest)
+        secant = xp.where(rising, missing / xp.where(rising, slope, 1.0), xp.sign(missing) * search.farthest)
+        onward = y + xp.clip(secant, -search.farthest, search.farthest)
         inside = ((onward > low) & (onward < high)) | ~xp.isfinite(high - low)
         density = slope * xp.exp(-z * z / 2) / math.sqrt(2 * math.pi)
         onward = xp.where(inside, onward, (low + high) / 2)
-        return _Search(onward, y, z, each, slope, density, low, high, state.steps + 1)
+        return _Search(onward, y, z, each, slope, density, search.farthest), low, high, steps + 1
 
-    scores = functions.ndtri(levels + reach) - functions.ndtri(levels - reach)
-    far = xp.full_like(start, xp.inf)
-    nothing = xp.zeros((*start.shape, some.shape[0]))
-    run = xp.where(right > left, right - left, xp.inf)
-    before = _Search(start, start + right - left, targets + scores, nothing, scores / run, 0 * start, -far, far, 0)
-    found: _Search = loop(going, closer, before)
-    return found
+    far = xp.full_like(before.y, xp.inf)
+    # Tried is what these points were tried at: nothing yet.
+    found: tuple[_Search, Any, Any, Any] = loop(going, closer, (before._replace(tried=far), -far, far, 0))
+    return found[0]
