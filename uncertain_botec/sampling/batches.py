@@ -5,6 +5,7 @@ Common points are common random numbers: what differs between two scenarios of a
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import partial
@@ -25,8 +26,9 @@ from uncertain_botec.sampling.streaming import ACCURACY, Goal, stream
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.tallies import LEVELS, Estimate, Share
 
-# Points of each scenario to try one after the other; scenarios that none of them serves are left to draws.
-_SIZES = (1 << 12, 1 << 14, 1 << 16)
+# Points of each scenario to try one after the other, and the least relative standard error that can be hoped for of so
+# many; scenarios that none of them serves are left to draws.
+_SIZES = {1 << 12: 3e-4, 1 << 14: 3e-5, 1 << 16: 0.0}
 
 # Scenarios that one call of the kernel takes at most: few enough that its arrays stay in a processor's own cache.
 _BLOCK = 16
@@ -37,6 +39,7 @@ def estimate_many(
     outputs: Collection[str],
     *,
     accuracy: float = ACCURACY,
+    points: int | None = None,
     seed: int = 0,
     sampler: str = "lattice",
     device: str = "auto",
@@ -47,6 +50,7 @@ def estimate_many(
         scenarios: what to draw from. Those with the same formulas and families share what is compiled.
         outputs: which to look at.
         accuracy: the relative standard error that every quantile is to have.
+        points: of each scenario, at least, where outputs can be smooth; then accuracy is for the other outputs alone.
         seed: of the randomisations, which all scenarios share.
         sampler: as of `stream`.
         device: as of `stream`.
@@ -58,9 +62,12 @@ def estimate_many(
     groups: defaultdict[Hashable, list[int]] = defaultdict(list)
     for place, one in enumerate(scenarios):
         groups[_kind(one, outputs)].append(place)
+    sizes = [size for size, least in _SIZES.items() if accuracy >= least] if points is None else [points]
+    sets = [point_set(sampler, size, seed) for size in sizes]
+    enough = accuracy if points is None else math.inf
     for places in groups.values():
         alike = [scenarios[place] for place in places]
-        for place, estimates in zip(places, _accurate(alike, outputs, accuracy, seed, sampler, device), strict=True):
+        for place, estimates in zip(places, _accurate(alike, outputs, enough, sets, device), strict=True):
             found[place] |= estimates
     for one, estimates in zip(scenarios, found, strict=True):
         rest = {name for name in outputs if name in one.plan.outputs and name not in estimates}
@@ -99,16 +106,16 @@ def _kind(scenario: Scenario, outputs: Collection[str]) -> Hashable:
 
 
 def _accurate(
-    scenarios: Sequence[Scenario], outputs: Collection[str], accuracy: float, seed: int, sampler: str, device: str
+    scenarios: Sequence[Scenario], outputs: Collection[str], accuracy: float, sets: Sequence[PointSet], device: str
 ) -> list[dict[str, Estimate]]:
-    """Those smooth estimates of scenarios of one kind that are accurate, from as few points as make them so."""
+    """Those smooth estimates of scenarios of one kind that are accurate, from the first points that make them so."""
     found: list[dict[str, Estimate]] = [{} for _ in scenarios]
     wanted = tuple(line for line in lines(scenarios[0]) if line.output in outputs)
     places = [*range(len(scenarios))] if wanted else []
-    for size in _SIZES:
+    for points in sets:
         if not places:
             break
-        smoothed = _smooth([scenarios[place] for place in places], wanted, point_set(sampler, size, seed), device)
+        smoothed = _smooth([scenarios[place] for place in places], wanted, points, device)
         lacking = []
         for place, estimates in zip(places, smoothed, strict=True):
             found[place] = {name: one for name, one in estimates.items() if one.accurate(accuracy)}

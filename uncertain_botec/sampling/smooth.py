@@ -24,7 +24,7 @@ from uncertain_botec.estimators import Plan, evaluate
 from uncertain_botec.sampling.smoothing import Line
 
 # Draws of each replicate whose quantiles the search starts from.
-_STARTS = 64
+_STARTS = 16
 
 # One point in so many tells where all of them are asked first, so that these have hardly a step left to go.
 _FEW = 8
