@@ -9,7 +9,7 @@ from functools import partial
 import jax
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 from scipy.stats import t as student_t
 
 from uncertain_botec import Scenario
@@ -18,7 +18,8 @@ from uncertain_botec.forecasting import forecast, goal_of
 from uncertain_botec.sampling.kernel import Beliefs, drawn_inputs
 from uncertain_botec.sampling.points import SAMPLERS, point_set
 from uncertain_botec.sampling.streaming import ACCURACY, MOST_DRAWS, Goal, stream
-from uncertain_botec.tallies import LEVELS, quantiles, standard_error
+from uncertain_botec.summaries import summarize
+from uncertain_botec.tallies import LEVELS, Share, quantiles, standard_error
 
 Make = Callable[..., Scenario]
 
@@ -53,9 +54,11 @@ def assert_covered(inside: np.ndarray) -> None:
     assert np.all(np.abs(covered - 0.95) < 4 * math.sqrt(0.95 * 0.05 / len(inside))), covered
 
 
-def costs_covered(scenario: Scenario, exact: np.ndarray, smooth: bool, sampler: str, seeds: int = SEEDS) -> np.ndarray:
+def costs_covered(
+    scenario: Scenario, exact: np.ndarray, smooth: bool, sampler: str, seeds: int = SEEDS, draws: int = DRAWS
+) -> np.ndarray:
     """Whether each seed's intervals of the cost hold the exact quantiles."""
-    goal = Goal(DRAWS, 0.5 if smooth else None, outputs=("cost",))
+    goal = Goal(draws, 0.5 if smooth else None, outputs=("cost",))
     rows, smoothed = [], 0
     for seed in range(seeds):
         one = stream(scenario, goal, seed=seed, sampler=sampler, smooth=smooth).outputs["cost"]
@@ -76,6 +79,65 @@ def test_smooth_intervals_cover(sampler: str, make: Make) -> None:
     deviation = math.sqrt(0.2**2 + 0.15**2 + 2 * 0.6 * 0.2 * 0.15 + 0.3**2)
     inside = costs_covered(make(rest=CORRELATED), MEDIAN_COST * np.exp(Z * deviation), True, sampler)
     assert_covered(inside)
+
+
+ONE_INPUT = {"tokens": '"2e12 token"', "mfu": "0.25"}
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("draws", [1 << 9, 1 << 15])
+def test_intervals_of_one_input_cover(draws: int, sampler: str, make: Make) -> None:
+    """Of a price alone, whose points in every replicate are as even as they can be, errors are not too small either."""
+    inside = costs_covered(make(ONE_INPUT), MEDIAN_COST * np.exp(Z * 0.3), False, sampler, draws=draws)
+    assert_covered(inside[:, [0, 2]])
+    # Half of each replicate's points are below the median, none too many: it errs less than is said.
+    assert inside[:, 1].mean() > 0.93
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_intervals_of_two_inputs_cover(sampler: str, make: Make) -> None:
+    """Of a price and a number of tokens, the fewest inputs of which replicates do not agree to a draw."""
+    exact = MEDIAN_COST * np.exp(Z * math.hypot(0.2, 0.3))
+    assert_covered(costs_covered(make({"mfu": "0.25"}), exact, False, sampler))
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_intervals_of_probabilities_of_one_input_cover(sampler: str, make: Make) -> None:
+    """Of tokens alone each replicate counts so many draws within a limit or one more, however often all agree."""
+    each = DRAWS / 16
+    # One in ten, and one in twenty, counts one more.
+    chances = {"budget": 100.1 / each, "deadline": 200.05 / each}
+    cost, hours = MEDIAN_COST, MEDIAN_COST / 2 / 2048
+    budget, deadline = (
+        middle * math.exp(norm.ppf(chance) * 0.2)
+        for middle, chance in zip((cost, hours), chances.values(), strict=True)
+    )
+    limits = f'[limits]\nbudget = "{budget!r} USD"\ndeadline = "{deadline!r} hour"\n'
+    observed = f'[observed]\ncost = "{budget!r} USD"\n'
+    changes = {"mfu": "0.25", "price_per_accelerator_hour": '"2 USD/hour"'}
+    scenario = make(changes, limits + observed)
+    inside = []
+    for seed in range(SEEDS):
+        summary = summarize(stream(scenario, Goal(DRAWS, None), seed=seed, sampler=sampler, smooth=False))
+        row = [summary.limits[name].low <= chance <= summary.limits[name].high for name, chance in chances.items()]
+        percentile = summary.observed["cost"]
+        inside.append([*row, abs(percentile.percentile - 100 * chances["budget"]) <= REACH * percentile.mcse])
+    covered = np.array(inside).mean(axis=0)
+    assert np.all(covered > 0.95 - 4 * math.sqrt(0.95 * 0.05 / SEEDS)), covered
+
+
+def test_the_rounding_of_counts() -> None:
+    """Of 16 counts that are each rounded up with probability f, the error is as large as is said on average over f."""
+    up = np.arange(17)
+    said = []
+    for ups in up:
+        parts = (100 + (np.arange(16) < ups)) / 256
+        said.append(max(float(standard_error(parts)), Share(parts, parts, DRAWS).rounding) * 256)
+    fractions = (np.arange(1000) + 0.5) / 1000
+    chance = binom.pmf(up[:, None], 16, fractions)
+    squares = np.sum(chance * ((up[:, None] / 16 - fractions) / np.array(said)[:, None]) ** 2, axis=0)
+    assert math.sqrt(squares.mean()) == pytest.approx(1, abs=0.01)
+    assert math.sqrt(squares.max()) == pytest.approx(1.12, abs=0.01)
 
 
 def test_every_seed_is_smoothed(make: Make) -> None:

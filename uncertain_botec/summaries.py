@@ -316,8 +316,7 @@ def _error_and_bounds(share: Share, probability: float) -> tuple[float, float, f
     count, few = share.draws, _FEW
     if count is not None:
         few = min(round(probability * count), count - round(probability * count))
-        # A count is a whole number: replicates that happen to agree still leave the rounding of one draw.
-        error = max(error, 1 / (count * math.sqrt(12)))
+        error = max(error, share.rounding)
     if count is not None and not few:
         # Wilson's bound at zero successes out of n is z^2 / (n + z^2) (Wilson 1927, JASA 22, 209-212).
         bound = _ONE_SIDED_95**2 / (count + _ONE_SIDED_95**2)
@@ -336,8 +335,7 @@ def _observed(tallies: Tallies, marker: Marker) -> ObservedSummary:
     if marker.name in tallies.observed:
         share = tallies.observed[marker.name]
         rank = 50 * (share.below + share.at_or_below)
-        least = 100 / (share.draws * math.sqrt(12)) if share.draws else 0.0
-        percentile, error = float(rank.mean()), max(float(standard_error(rank)), least)
+        percentile, error = float(rank.mean()), max(float(standard_error(rank)), 100 * share.rounding)
     else:
         value = float(tallies.sample.values[marker.output].flat[0])
         percentile, error = 50.0 * ((value < marker.value) + (value <= marker.value)), 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from uncertain_botec.sampling.counting import count_on_host
 from uncertain_botec.sampling.selection import WIDTH, BracketMissedError, Selector
-from uncertain_botec.tallies import quantiles
+from uncertain_botec.tallies import quantiles, standard_error
 
 Floats = NDArray[np.floating[Any]]
 
@@ -36,6 +37,7 @@ def draws_of(kind: str, replicates: int = 16, size: int = SIZE) -> Floats:
         "a gap": lambda: np.where(rng.random(shape) < 0.5, 1.0, 1e9) * np.exp(0.1 * normal),
         "a step and a slope": lambda: np.where(rng.random(shape) < 0.3, 1.0, 1 + np.exp(normal)),
         "a tenth infinite": lambda: np.where(rng.random(shape) < 0.1, np.inf, np.exp(normal)),
+        "a tenth at the bottom": lambda: np.maximum(normal, -1.2815515655446004),
         "half infinite": lambda: np.where(rng.random(shape) < 0.5, np.inf, np.exp(normal)),
         "capped": lambda: np.minimum(normal, 1.2815515655446004),
         "infinite": lambda: np.full(shape, np.inf),
@@ -56,6 +58,7 @@ KINDS = (
     "a gap",
     "a step and a slope",
     "a tenth infinite",
+    "a tenth at the bottom",
     "half infinite",
     "capped",
     "infinite",
@@ -63,9 +66,6 @@ KINDS = (
     "float32, ties",
     "replicates apart",
 )
-
-# A quantile lies where the greatest of all values begins: there a replicate's rank of that value tells nothing.
-EDGES = ("a tenth infinite", "half infinite", "capped")
 
 
 def feed(selector: Selector, values: Floats) -> None:
@@ -99,18 +99,6 @@ def selected(
     return team[0]
 
 
-def widened(values: Floats) -> Selector:
-    """The same with brackets that are made wider until they hold, as a stream does."""
-    for attempt in range(6):
-        try:
-            selector = selected(values, width=WIDTH * 4**attempt)
-            selector.quantiles(values.shape[1])
-        except BracketMissedError:
-            continue
-        return selector
-    raise BracketMissedError
-
-
 def assert_says(selector: Selector, expected: tuple[Floats, Floats], size: int) -> None:
     """Fail unless the quantiles are these to the last bit, over all replicates and of each."""
     for found, wanted in zip(selector.quantiles(size), expected, strict=True):
@@ -132,26 +120,35 @@ def held(selector: Selector) -> int:
 # --- the same as sorting ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in EDGES])
+@pytest.mark.parametrize("kind", KINDS)
 def test_quantiles_are_those_of_sorted_draws(kind: str) -> None:
     """After 16 times as many draws as the brackets were taken from, every quantile is the order statistic itself."""
     values = draws_of(kind)
     assert_says(selected(values), sorted_out(values), SIZE)
 
 
-@pytest.mark.xfail(raises=BracketMissedError, reason="brackets miss where the greatest value begins at a quantile")
-@pytest.mark.parametrize("kind", EDGES)
-def test_the_first_brackets_hold_where_the_greatest_value_begins(kind: str) -> None:
-    """A quantile between the last of the smaller values and a heap at the top needs no second look."""
-    values = draws_of(kind)
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("heap", [math.inf, 100.0, -100.0])
+def test_brackets_hold_where_a_heap_begins(heap: float, part: float, seed: int) -> None:
+    """A quantile between a heap, at the top or at the bottom, and the last of the other values needs no second look."""
+    rng = np.random.default_rng(seed)
+    values = np.where(rng.random((16, SIZE)) < part, heap, rng.standard_normal((16, SIZE)))
     assert_says(selected(values), sorted_out(values), SIZE)
 
 
-@pytest.mark.parametrize("kind", EDGES)
-def test_wider_brackets_hold_in_the_end(kind: str) -> None:
-    """Where brackets missed, those of which each is four times as wide are right after a few tries."""
+@pytest.mark.parametrize("kind", KINDS)
+def test_estimates_are_the_quantiles_with_their_errors(kind: str) -> None:
+    """The same quantiles, and errors that are the spread of the replicates' own where this is more than a draw."""
     values = draws_of(kind)
-    assert_says(widened(values), sorted_out(values), SIZE)
+    found, errors = selected(values).estimates(SIZE)
+    expected, each = sorted_out(values)
+    assert np.array_equal(found, expected)
+    spread = standard_error(each, axis=0)
+    # The same spread, but added up in the order in which it lies in memory.
+    assert np.all(errors >= spread * (1 - 1e-12))
+    if kind in ("lognormal", "wide", "negative", "float32", "replicates apart"):
+        np.testing.assert_allclose(errors, spread, rtol=1e-12)
 
 
 @pytest.mark.parametrize("chunks", [1, 7, 500])
@@ -162,7 +159,7 @@ def test_chunks_do_not_matter(kind: str, chunks: int) -> None:
     assert_says(selected(values, chunks), sorted_out(values), SIZE)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in EDGES])
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("processes", [2, 3])
 def test_processes_do_not_matter(kind: str, processes: int) -> None:
     """Two and three that count a part each, and exchange what they have, all say what one would."""
@@ -170,11 +167,11 @@ def test_processes_do_not_matter(kind: str, processes: int) -> None:
     assert_says(selected(values, chunks=5, processes=processes), sorted_out(values), SIZE)
 
 
-@pytest.mark.parametrize("kind", ["lognormal", "few values", "a gap", "float32"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_one_replicate(kind: str) -> None:
-    """Without others to tell how its ranks vary, brackets that miss are widened until they hold."""
+    """Without others to tell how its ranks vary, they are taken to vary as those of independent draws."""
     values = draws_of(kind, replicates=1)
-    assert_says(widened(values), sorted_out(values), SIZE)
+    assert_says(selected(values), sorted_out(values), SIZE)
 
 
 @pytest.mark.parametrize("kind", ["lognormal", "poisson", "a gap"])

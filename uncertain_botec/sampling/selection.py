@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from uncertain_botec.sampling.counting import Counted
-from uncertain_botec.tallies import Counts, Floats, between, hazen
+from uncertain_botec.tallies import Counts, Floats, between, hazen, quantile_errors
 
 # Half the width of a bracket, in standard deviations of one replicate's rank: a normal deviate passes it once in 10^15.
 WIDTH = 8.0
@@ -81,7 +81,8 @@ class Selector:
         every = np.sort(rows, axis=None)
         ends = []
         for rank in hazen(every.size, self._levels)[0]:
-            reach = self._reach([np.searchsorted(row, every[rank], "right") for row in rows], rows.shape[1])
+            sides = [[np.searchsorted(row, every[rank], side) for row in rows] for side in ("left", "right")]
+            reach = self._reach(sides, rows.shape[1])
             low = every[rank - reach] if rank >= reach else -math.inf
             high = every[rank + reach + 1] if rank + reach + 1 < every.size else math.inf
             ends.append((float(low), float(high)))
@@ -141,9 +142,9 @@ class Selector:
             centres = pooled.at(np.arange(self.brackets), rank - below)
             centre = float(_whichever(centres[None])[0])
             bracket = int(np.flatnonzero(centres == centre)[0])
-            mine = (self._inside.cells % self.brackets == bracket) & (self._inside.values <= centre)
-            up_to = np.bincount(self._inside.cells[mine] // self.brackets, self._inside.counts[mine], len(self._below))
-            reach = self._reach(self._below[:, bracket] + up_to, size)
+            here, values = self._inside.cells % self.brackets == bracket, self._inside.values
+            sides = [self._below[:, bracket] + self._each(here & some) for some in (values < centre, values <= centre)]
+            reach = self._reach(sides, size)
             places = rank - below[bracket] + np.array([-reach, reach + 1])
             ends = pooled.at(np.full(2, bracket), places)
             low, high = np.where(np.isnan(ends), self._brackets[bracket], ends)
@@ -172,25 +173,47 @@ class Selector:
         Raises:
             BracketMissedError: a quantile lies outside its bracket.
         """
-        everything = self._at(
-            self._inside.pooled(self.brackets), self._below.sum(axis=0)[None], size * len(self._below)
-        )
-        return everything[0], self._at(self._inside, self._below, size)
+        return self._pooled(size), between(*self._around(self._inside, self._below, size))
 
-    def _at(self, inside: _Inside, below: Counts, total: int) -> Floats:
-        """Quantiles of shape (rows of `below`, levels), each row of so many draws."""
+    def estimates(self, size: int) -> tuple[Floats, Floats]:
+        """The quantiles over all replicates, and their standard errors; arguments and faults as of `quantiles`."""
+        left, right, _ = self._around(self._inside, self._below, size)
+        return self._pooled(size), quantile_errors(left, right, size, self._levels)
+
+    def _pooled(self, size: int) -> Floats:
+        """The quantiles over all replicates."""
+        inside, below = self._inside.pooled(self.brackets), self._below.sum(axis=0)[None]
+        return np.asarray(between(*self._around(inside, below, size * len(self._below)))[0])
+
+    def _around(self, inside: _Inside, below: Counts, total: int) -> tuple[Floats, Floats, Floats]:
+        """The draws on both sides of quantiles of so many, and parts, of shape (rows of `below`, levels)."""
         ranks, parts = hazen(total, self._levels)
         cells = np.arange(below.size).reshape(below.shape)
         left, right = (
             _whichever(inside.at(cells[..., None], rank - below[..., None]))
             for rank in (ranks, np.minimum(ranks + 1, total - 1))
         )
-        return between(left, right, parts)
+        return left, right, parts
 
-    def _reach(self, ranks: Any, size: int) -> int:
-        """Half the width of a bracket in pooled ranks, from how the replicates' ranks of one value differ."""
-        deviation = float(np.std(np.array(ranks) / size, ddof=1 if len(ranks) > 1 else 0))
-        return math.ceil((self._width * deviation + 2 * self._width / size) * size * len(ranks))
+    def _each(self, some: npt.NDArray[np.bool_]) -> Counts:
+        """How many of some draws inside brackets each replicate has."""
+        cells, counts = self._inside.cells[some], self._inside.counts[some]
+        return np.bincount(cells // self.brackets, counts, len(self._below)).astype(np.int64)
+
+    def _reach(self, sides: Any, size: int) -> int:
+        """Half the width of a bracket in pooled ranks, from how the replicates' ranks of one value differ.
+
+        Args:
+            sides: how many draws of each replicate are below the value, and at or below it. At the greatest value the
+                latter are all draws, in whatever part of them it begins; at the least the former are none.
+            size: draws of each replicate.
+        """
+        ranks: Floats = np.array(sides) / size
+        replicates = int(ranks.shape[1])
+        # One replicate does not tell; ranks of independent draws deviate by sqrt(p (1 - p) / size), half of it at most.
+        alone = 0.5 / math.sqrt(size)
+        deviation = float(np.std(ranks, axis=1, ddof=1).max()) if replicates > 1 else alone
+        return math.ceil((self._width * deviation + 2 * self._width / size) * size * replicates)
 
     def _sort_in(self) -> None:
         if self._waiting:

@@ -151,7 +151,7 @@ class _Run:
         self._marks = {
             name: tuple(dict.fromkeys(one.value for one in markers if one.output == name)) for name in self.names
         }
-        self._keep = max(_FIRST, min(goal.keep, goal.draws)) // replicates
+        self._keep = max(_FIRST, goal.keep) // replicates
         self.size = self._first = min(_FIRST // replicates, job.points.size)
         start, stride = job.points.counters(0, 0, self.size)
         self._nothing = np.full((2, len(LEVELS)), [[np.nan], [np.inf]], job.dtype)
@@ -202,16 +202,19 @@ class _Run:
         return {**constants, **kept}
 
     def estimates(self) -> dict[str, Estimate]:
-        """The quantiles of each output, smooth or of draws, whichever are more accurate."""
+        """The quantiles of each output: smooth ones, unless those of draws are clearly more accurate.
+
+        Smooth quantiles have far less variance for the same draws, but draws may be many more. To take whichever says
+        it errs less would prefer errors that came out too small by luck, hence the factor of 2.
+        """
         found = dict(self._smooth)
         for name, selector in self._selectors.items():
-            pooled, each = selector.quantiles(self.size)
             counted = {
-                mark: Share(at_or_below / self.size, below / self.size, self.size * len(each))
+                mark: Share(at_or_below / self.size, below / self.size, self.size * self._job.points.replicates)
                 for mark, (at_or_below, below) in zip(self._marks[name], self._shares[name], strict=True)
             }
-            drawn = Estimate(pooled, standard_error(each, axis=0), counted)
-            if name not in found or drawn.worst < found[name].worst:
+            drawn = Estimate(*selector.estimates(self.size), counted)
+            if name not in found or not math.isfinite(found[name].worst) or found[name].worst > 2 * drawn.worst:
                 found[name] = drawn
         return found
 
@@ -236,11 +239,8 @@ class _Run:
         """Whether every quantile has the relative standard error that was asked for."""
         if self._goal.accuracy is None:
             return False
-        for selector in self._selectors.values():
-            pooled, each = selector.quantiles(self.size)
-            if np.any(standard_error(each, axis=0) > self._goal.accuracy * np.abs(pooled)):
-                return False
-        return True
+        drawn = (Estimate(*selector.estimates(self.size), {}) for selector in self._selectors.values())
+        return all(one.accurate(self._goal.accuracy) for one in drawn)
 
     def _stage(self, interrupted: Callable[[], bool]) -> bool:
         """As many draws again as there are; whether it was interrupted."""
