@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import signal
 import socket
@@ -17,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ports import free_port
 
 from uncertain_botec.errors import BotecError, SamplingError, UsageError
 from uncertain_botec.sampling import connections, processes
@@ -47,19 +47,6 @@ except BotecError as error:
 """
 
 Start = Callable[..., list["subprocess.Popen[str]"]]
-
-
-# Below the ports that the system gives to connections, which may come between the choice of a port and its use; and in
-# places of their own for processes that test side by side.
-PORTS = itertools.count(20000 + os.getpid() * 97 % 12000)
-
-
-def free_port() -> int:
-    """A port of this machine that nobody listens at."""
-    for port in PORTS:
-        with contextlib.suppress(OSError), socket.create_server(("", port)):
-            return port
-    raise AssertionError("there is always another")
 
 
 @pytest.fixture

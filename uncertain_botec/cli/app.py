@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,6 +38,11 @@ from uncertain_botec.errors import Fault, PriorFileError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from uncertain_botec.sampling.processes import Team
+    from uncertain_botec.scenario import Scenario
+    from uncertain_botec.summaries import Summary
+    from uncertain_botec.tallies import Tallies
 
 app = typer.Typer(
     help="Forecast training time and cost of large models, with the uncertainty kept in.",
@@ -113,52 +119,91 @@ def forecast(
     With --require, exit with 3 where the memory does not fit or the run does not finish with a chance of 90 %.
     """
     started = time.perf_counter()
+    # Whatever goes wrong from here on, the other processes hear of it and end as well.
+    with _joined(distributed, coordinator, processes, process_id) as team:
+        leads = team is None or team.rank == 0
+        loud = leads and not quiet
+        precise = None if accuracy is None else options.accuracy_of(accuracy)
+        count = None if draws is None else options.draws_of(draws)
+        scenario = _loaded(run, settings, loud)
+        if leads:
+            _check_out(out, run)
+            # ArviZ takes as long to import as drawing takes, and compiling and drawing leave a core to it.
+            threading.Thread(target=importlib.import_module, args=("arviz_stats.base.array",)).start()
+        from uncertain_botec import __version__
+        from uncertain_botec.compilation import keep_compiled
+        from uncertain_botec.forecasting import WRITTEN, goal_of
+        from uncertain_botec.sampling.processes import ALONE
+        from uncertain_botec.sampling.streaming import stream
+        from uncertain_botec.scenario import dump_scenario
+        from uncertain_botec.summaries import summarize
+
+        if cache:
+            keep_compiled()
+        goal = goal_of(precise, count)
+        if team is not None:
+            team.agree(f"{dump_scenario(scenario)}\n{goal}\n{seed} {sampler} {precision} {smooth} {__version__}")
+        with _progress(not loud) as advance:
+            tallies = stream(
+                scenario,
+                goal if out is None else replace(goal, keep=WRITTEN),
+                seed=seed,
+                sampler=sampler.value,
+                precision=precision.value,
+                device=device.value,
+                chunk=chunk,
+                smooth=smooth,
+                team=team or ALONE,
+                progress=advance,
+            )
+        if not leads:
+            return
+        summary = summarize(tallies)
+        _give(tallies, summary, out, as_json)
+    if not quiet:
+        from uncertain_botec.presentation import what_it_took
+
+        _say(*what_it_took(summary, count, time.perf_counter() - started))
+    if require:
+        _require(summary.unmet)
+
+
+def _joined(
+    distributed: bool, coordinator: str | None, processes: int | None, process_id: int | None
+) -> AbstractContextManager[Team | None]:
+    """A block of work together with the other processes of this run, if there are any to be."""
+    if distributed:
+        from uncertain_botec.sampling.processes import join
+
+        return join(coordinator, processes, process_id)
+    if any(one is not None for one in (coordinator, processes, process_id)):
+        raise UsageError("--coordinator, --processes and --process-id go with --distributed")
+    return nullcontext()
+
+
+def _loaded(run: str, settings: Sequence[str] | None, loud: bool) -> Scenario:
+    """The scenario, with its warnings and notes told."""
     from uncertain_botec.prior_files.loading import load_scenario
 
-    if not distributed and any(one is not None for one in (coordinator, processes, process_id)):
-        raise UsageError("--coordinator, --processes and --process-id go with --distributed")
-    precise = None if accuracy is None else options.accuracy_of(accuracy)
-    count = None if draws is None else options.draws_of(draws)
     scenario = load_scenario(run, settings or ())
-    if not quiet:
+    if loud:
         _say(*scenario.warnings, *scenario.notes)
-    if out is not None:
-        from uncertain_botec.output import check_writable
+    return scenario
 
-        check_writable(out)
-        if (out / "scenario.toml").resolve() == Path(run).resolve():
-            raise UsageError(f"--out {out}: scenario.toml there is the file that is forecast; name another folder")
-    # ArviZ takes as long to import as drawing takes, and compiling and drawing leave a core to it.
-    threading.Thread(target=importlib.import_module, args=("arviz_stats.base.array",)).start()
-    from uncertain_botec import __version__
-    from uncertain_botec.compilation import keep_compiled
-    from uncertain_botec.forecasting import WRITTEN, goal_of
-    from uncertain_botec.sampling.processes import ALONE, join
-    from uncertain_botec.sampling.streaming import stream
-    from uncertain_botec.scenario import dump_scenario
-    from uncertain_botec.summaries import summarize
 
-    if cache:
-        keep_compiled()
-    goal = goal_of(precise, count)
-    team = join(coordinator, processes, process_id) if distributed else ALONE
-    with team, _progress(quiet or team.rank > 0) as advance:
-        team.agree(f"{dump_scenario(scenario)}\n{goal}\n{seed} {sampler} {precision} {smooth} {__version__}")
-        tallies = stream(
-            scenario,
-            goal if out is None else replace(goal, keep=WRITTEN),
-            seed=seed,
-            sampler=sampler.value,
-            precision=precision.value,
-            device=device.value,
-            chunk=chunk,
-            smooth=smooth,
-            team=team,
-            progress=advance,
-        )
-    if team.rank > 0:
+def _check_out(out: Path | None, run: str) -> None:
+    """Refuse a folder that cannot take the results, before the work is done."""
+    if out is None:
         return
-    summary = summarize(tallies)
+    from uncertain_botec.output import check_writable
+
+    check_writable(out)
+    if (out / "scenario.toml").resolve() == Path(run).resolve():
+        raise UsageError(f"--out {out}: scenario.toml there is the file that is forecast; name another folder")
+
+
+def _give(tallies: Tallies, summary: Summary, out: Path | None, as_json: bool) -> None:
+    """Write and print the results, to the last byte: the other processes wait to hear that it went well."""
     if out is not None:
         from uncertain_botec.output import write_results
 
@@ -169,12 +214,7 @@ def forecast(
         from uncertain_botec.presentation import renderable
 
         _console().print(renderable(summary))
-    if not quiet:
-        from uncertain_botec.presentation import what_it_took
-
-        _say(*what_it_took(summary, count, time.perf_counter() - started))
-    if require:
-        _require(summary.unmet)
+    print(end="", flush=True)
 
 
 @app.command()
@@ -312,8 +352,6 @@ def _console() -> Console:
 
 
 def _progress(quiet: bool) -> Any:
-    from contextlib import nullcontext
-
     if quiet or not sys.stderr.isatty():
         return nullcontext(None)
     from uncertain_botec.cli.progress import bar

@@ -142,7 +142,7 @@ class Team:
             if isinstance(error, ProcessLostError):
                 self._end(str(error))
             elif error is not None:
-                self.fail(str(error) if isinstance(error, BotecError) else f"{type(error).__name__} {error}")
+                self.fail(_why(error))
             # A thread that heard of the trouble first may still be telling the others.
             if self._trouble is not None:
                 self._passed_on.wait(1.0)
@@ -373,6 +373,14 @@ def _introduced(payload: bytes) -> tuple[int, int, str]:
     if not 0 < int(rank) < int(size):
         raise ValueError("no such number")
     return int(rank), int(size), name
+
+
+def _why(error: BaseException) -> str:
+    """What went wrong, for the other processes."""
+    if isinstance(error, BotecError):
+        return str(error)
+    # Rich ends like this where the reader of its output has gone.
+    return f"it ended with code {error.code}" if isinstance(error, SystemExit) else f"{type(error).__name__} {error}"
 
 
 def _numbered(ranks: Sequence[int]) -> str:
