@@ -67,6 +67,7 @@ CASES = (
     Case("student-t df 1", "student-t", {"df": 1.0, "median": 0.0, "scale": 1.0}, lambda: stats.cauchy()),
     Case("student-t df 4", "student-t", {"df": 4.0, "mean": 2.0, "scale": 0.5}, lambda: stats.t(4, 2, 0.5)),
     Case("student-t df 1000", "student-t", {"df": 1e3, "p10": -1.0, "p90": 2.0}),
+    Case("student-t df 0.1", "student-t", {"df": 0.1, "median": 0.0, "scale": 1.0}, lambda: stats.t(0.1)),
     Case("jqpd bounded", "jqpd", {"p10": 0.36, "p50": 0.43, "p90": 0.48, "support": (0.0, 1.0)}),
     Case("jqpd half-bounded", "jqpd", {"p5": 1.0, "p50": 2.0, "p95": 9.0, "support": _POSITIVE}),
     Case("jqpd mirrored", "jqpd", {"p10": -5.0, "p50": 0.0, "p90": 1.0, "support": (-math.inf, 2.0)}),

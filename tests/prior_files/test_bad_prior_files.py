@@ -44,6 +44,12 @@ BAD_INPUTS = [
         "$.inputs.failure_overhead.p10",
         ["no value at or below zero", "gamma"],
     ),
+    (
+        "failure_overhead",
+        '{ family = "student-t", df = 0.03, median = "9 %", scale = 0.01, truncate = [0, inf] }',
+        "$.inputs.failure_overhead",
+        ["exceed 1e308", "df = 0.06", "truncate"],
+    ),
     ("mfu", "1.56", "$.inputs.mfu", ["mfu cannot be 1.56", "at most 1", "what was divided by what"]),
     ("mfu", "40", "$.inputs.mfu", ["mfu cannot be 40", 'write "40 %" or 0.4']),
     ("mfu", '{ family = "logit-normal", p10 = 0.3, p90 = 40 }', "$.inputs.mfu.p90", ['write "40 %" or 0.4']),

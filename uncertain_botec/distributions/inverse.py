@@ -19,7 +19,7 @@ def invert(distribution: Distribution, z: ArrayLike, low: ArrayLike, high: Array
 
     The equation is solved in the normal score, which is accurate in both tails and nearly straight; with `log` as a
     function of ln x, for distributions on x > 0 that span orders of magnitude. A bracket whose end already overshoots
-    by rounding gives that end.
+    by rounding gives that end, and an infinite end itself.
     """
     z, low, high = np.broadcast_arrays(*(np.asarray(a, dtype=np.float64) for a in (z, low, high)))
 
@@ -27,10 +27,13 @@ def invert(distribution: Distribution, z: ArrayLike, low: ArrayLike, high: Array
         x = np.exp(y) if log else y
         return np.asarray(score_of_tails(distribution.cdf(x), distribution.sf(x)) - z)
 
+    endless = np.isinf(low) | np.isinf(high)
+    first, last = np.where(endless, 1.0, low), np.where(endless, 1.0, high)
     if log:
-        root = np.exp(find_roots(excess, np.log(np.maximum(low, SMALLEST)), np.log(np.maximum(high, SMALLEST))))
+        root = np.exp(find_roots(excess, np.log(np.maximum(first, SMALLEST)), np.log(np.maximum(last, SMALLEST))))
     else:
-        root = find_roots(excess, low, high)
+        root = find_roots(excess, first, last)
+    root = np.where(endless, np.where(np.isinf(high), high, low), root)
     return np.where(low == high, low, np.clip(root, low, high))
 
 
@@ -38,15 +41,15 @@ def find_roots(f: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floa
     """Roots of an elementwise increasing function in brackets, by Chandrupatla's method.
 
     Inverse quadratic interpolation where the last three points bend little enough, else bisection (Chandrupatla,
-    Advances in Engineering Software 28, 1997). `scipy.optimize.elementwise.find_root` does the same, but its
-    bookkeeping takes 0.2 ms a step, which is most of the time to build a table.
+    Advances in Engineering Software 28, 1997), in turn of the values and of their orders of magnitude: a root of 1e-200
+    is found as well as one of 0.5. `scipy.optimize.elementwise.find_root` knows no magnitudes, and its bookkeeping
+    takes 0.2 ms a step, which is most of the time to build a table.
     """
     a, b = low, high
     fa, fb = np.minimum(f(a), -SMALLEST), np.maximum(f(b), SMALLEST)
-    t: Floats | float = 0.5
+    x = a + 0.5 * (b - a)
     best = a
-    for _ in range(MOST_STEPS):
-        x = a + t * (b - a)
+    for step in range(MOST_STEPS):
         fx = f(x)
         same = np.sign(fx) == np.sign(fa)
         c, fc = np.where(same, a, b), np.where(same, fa, fb)
@@ -62,5 +65,14 @@ def find_roots(f: Callable[[Floats], Floats], low: Floats, high: Floats) -> Floa
             bent = (phi**2 >= xi) | ((1.0 - phi) ** 2 >= 1.0 - xi)
             t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
             least = np.minimum(resolution / width, 0.5)
-        t = np.where(bent | ~np.isfinite(t), 0.5, np.clip(t, least, 1.0 - least))
+        middle = _middle(a, b) if step % 2 else a + 0.5 * (b - a)
+        x = np.where(bent | ~np.isfinite(t), middle, a + np.clip(t, least, 1.0 - least) * (b - a))
     return best
+
+
+def _middle(a: Floats, b: Floats) -> Floats:
+    """Zero between values of both signs, the geometric mean of those far apart, else the arithmetic one."""
+    smaller = np.maximum(np.minimum(np.abs(a), np.abs(b)), SMALLEST)
+    larger = np.maximum(np.abs(a), np.abs(b))
+    geometric = np.copysign(np.sqrt(smaller) * np.sqrt(larger), a + b)
+    return np.where(np.sign(a) * np.sign(b) < 0, 0.0, np.where(larger > 16.0 * smaller, geometric, a + 0.5 * (b - a)))

@@ -4,24 +4,27 @@ The table is a piecewise polynomial in the normal score z, for the quantile afte
 of the support it comes close to: a gamma of shape 0.1 keeps its relative accuracy near 0 as ln x, and a Cauchy as
 arcsinh x. Cells are split until the polynomial's score error |Phi^-1(F(x)) - z| is below 1e-9 (after three rounds,
 where rounding may stand in the way: its error in probability below 4e-10), or it meets the exact quantile to rounding,
-or the cell is so narrow that it holds less than 1e-9 of the mass. Where the polynomial would fall
-somewhere, or a narrow cell holds the jump between far-apart components, the cell is a straight line.
+or the cell is so narrow that it holds less than 1e-9 of the mass. Where the polynomial would fall somewhere, or a
+narrow cell holds the jump between far-apart components, the cell is a straight line. The table is then held against the
+cumulative probability: one that misses is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from uncertain_botec.distributions.base import Distribution, Floats, Leaves, Support
 from uncertain_botec.distributions.counts import whole
 from uncertain_botec.distributions.inverse import SMALLEST
 from uncertain_botec.distributions.level import Level, ascending_cell, held, level_of_z, score_of_tails
+from uncertain_botec.errors import ElicitationError
 
 Z_END = 8.3
 """Tables reach from -8.3 to 8.3: Phi(-8.3) = 5e-17 lies beyond any float64 below 1. Beyond they are constant."""
@@ -35,6 +38,9 @@ NARROW = 2e-9
 EPSILON = 2.0**-52
 ZERO_DISTANCE = -750.0
 """Stands for the logarithm of a distance below 1e-300 in a table: exp of it is exactly 0."""
+
+MOST_MISSED = 1e-6
+"""How far in probability a table may be from its distribution before it is refused."""
 
 DEGREE = 5
 NEWTON_STEPS = 8
@@ -146,18 +152,53 @@ class Tabulated(Leaves):
 
 @lru_cache(maxsize=256)
 def tabulate(distribution: Distribution) -> Tabulated:
-    """The table of a distribution's exact quantile function; for counts, of their continuous extension."""
+    """The table of a distribution's exact quantile function; for counts, of their continuous extension.
+
+    Raises:
+        ElicitationError: values that float64 cannot hold, or mass so crowded that no table is right.
+    """
     source = distribution.count_extension() or distribution
-    low, high = source.support
     exact = _exact_quantile(source)
     landmarks = exact(np.array([-Z_END, -1.28, 0.0, 1.28, Z_END]))
-    shape = _empty(source.support, landmarks, whole=source is not distribution, smooth=distribution.smooth)
-    edges, widths, coefficients = _adapt(source, shape, exact)
-    order = np.argsort(edges)
-    return Tabulated(
-        edges[order], 1.0 / widths[order], coefficients[:, order],
-        low, high, shape.origin, shape.scale, shape.coordinate, shape.whole, shape.smooth,
-    )  # fmt: skip
+    if not np.all(np.isfinite(landmarks)):
+        raise ElicitationError(
+            "draws of this distribution would exceed 1e308, the largest number that there is",
+            got=f"p10 = {landmarks[1]:g}, p90 = {landmarks[3]:g}, and tails that go on like that",
+            expected="lighter tails, which a student-t has from about df = 0.06 on",
+            fix="state a larger df, or add `truncate` with finite ends",
+        )
+    usual = _empty(source.support, landmarks, whole=source is not distribution, smooth=distribution.smooth)
+    missed = 1.0
+    # What opens an end leaves no digits for mass that crowds around a point inside, as a gamma's does in a mixture.
+    for shape in (usual, replace(usual, coordinate="identity")):
+        edges, widths, coefficients = _adapt(source, shape, exact)
+        order = np.argsort(edges)
+        table = replace(
+            shape, edges=edges[order], inverse_widths=1.0 / widths[order], coefficients=coefficients[:, order]
+        )
+        missed = min(missed, _missed(distribution, table))
+        if missed <= MOST_MISSED:
+            return table
+    raise ElicitationError(
+        "this distribution crowds around single points too closely to be drawn from",
+        got=f"values that would be off by {missed:.1g} in probability",
+        expected="components that spread more, such as gammas of a larger shape",
+        fix="what is as good as one value is better stated as family fixed",
+    )
+
+
+def _missed(distribution: Distribution, table: Tabulated) -> float:
+    """How far, in probability, the table is from the quantiles, if x is known to rounding; nan if it is no number."""
+    z = (table.edges[:, None] + np.array([0.1, 0.5, 0.9]) / table.inverse_widths[:, None]).ravel()
+    x = table.quantile(level_of_z(z))
+    rounding = _rounding(x)
+    missed = np.maximum(distribution.cdf(x - rounding) - ndtr(z), ndtr(z) - distribution.cdf(x + rounding))
+    return float(np.max(missed))
+
+
+def _rounding(x: Floats) -> Floats:
+    """How far a tabulated value may be from the exact one because of rounding alone."""
+    return 64.0 * EPSILON * np.abs(x) + 2.0 * SMALLEST
 
 
 def _exact_quantile(source: Distribution) -> Callable[[Floats], Floats]:
@@ -220,7 +261,7 @@ def _agrees(source: Distribution, fitted: Floats, exact: Floats, z: Floats, *, s
     error = np.abs(score_of_tails(source.cdf(fitted), source.sf(fitted)) - z)
     if not strict:
         error *= np.exp(-0.5 * z**2)
-    rounding = (2.0 if strict else 64.0) * EPSILON * np.abs(exact) + SMALLEST
+    rounding = 2.0 * EPSILON * np.abs(exact) + SMALLEST if strict else _rounding(exact)
     return np.asarray((error < TOLERANCE) | (np.abs(fitted - exact) <= rounding))
 
 

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 from scipy.special import (
     betainc,
     betaincinv,
+    betaln,
     erf,
+    erfc,
     gammainc,
     gammaincc,
     gammainccinv,
@@ -28,6 +30,8 @@ from uncertain_botec.distributions.level import Level
 
 LARGE_SHAPE = 1e6
 CENTRE = 0.5
+FAR = 1e100
+"""From here on the tail of Student's t is a power to rounding; from 1e154 on, where squares overflow, scipy's is 0."""
 
 
 def gamma_tails(shape: ArrayLike, x: ArrayLike) -> tuple[Floats, Floats]:
@@ -134,11 +138,21 @@ class StudentT(Distribution):
     def support(self) -> Support:
         return (-math.inf, math.inf)
 
+    @property
+    def _log_factor(self) -> float:
+        """ln c of the far tail P(T > t) = c t^-df, from I_w(a, 1/2) = w^a / (a B(a, 1/2)) for small w = df / t^2."""
+        a = 0.5 * self.df
+        return a * math.log(self.df) - math.log(2.0 * a) - float(betaln(a, 0.5))
+
     def _tail(self, t: Floats) -> Floats:
         """P(T > t); near 0 from P(|T| < t) = I_w(1/2, df / 2) with w = t^2 / (df + t^2), where stdtr loses 1e-9."""
-        square = np.minimum(t * t, CENTRE**2)
+        distance = np.abs(t)
+        square = np.minimum(distance, CENTRE) ** 2
         centre = 0.5 - 0.5 * np.copysign(betainc(0.5, 0.5 * self.df, square / (self.df + square)), t)
-        return np.asarray(np.where(np.abs(t) < CENTRE, centre, stdtr(self.df, -t)))
+        far = np.exp(self._log_factor - self.df * np.log(np.maximum(distance, FAR)))
+        far = np.where(t > 0.0, far, 1.0 - far)
+        near = stdtr(self.df, -np.clip(t, -FAR, FAR))
+        return np.asarray(np.where(distance < CENTRE, centre, np.where(distance < FAR, near, far)))
 
     def cdf(self, x: ArrayLike) -> Floats:
         return self._tail((self.loc - np.asarray(x, dtype=np.float64)) / self.scale)
@@ -148,10 +162,14 @@ class StudentT(Distribution):
 
     def quantile(self, level: Level) -> Any:
         distance = np.abs(level.z)
-        w = betaincinv(0.5, 0.5 * self.df, erf(np.minimum(distance, CENTRE) / math.sqrt(2.0)))
-        centre = np.sqrt(self.df * w / (1.0 - w))
-        t = np.where(distance < CENTRE, centre, -stdtrit(self.df, ndtr(-np.maximum(distance, CENTRE))))
-        return np.asarray(self.loc + self.scale * np.copysign(t, level.z))
+        beyond, inner = ndtr(-distance), np.minimum(distance, CENTRE) / math.sqrt(2.0)
+        with np.errstate(over="ignore", divide="ignore"):
+            far = np.exp((self._log_factor - np.log(beyond)) / self.df)
+            # t^2 = df w / (1 - w), with w from P(|T| < t) and 1 - w from P(|T| > t).
+            w, rest = betaincinv(0.5, 0.5 * self.df, erf(inner)), betaincinv(0.5 * self.df, 0.5, erfc(inner))
+            centre = np.sqrt(self.df * w / rest)
+            near = np.where(distance < CENTRE, centre, -stdtrit(self.df, np.minimum(beyond, ndtr(-CENTRE))))
+            return np.asarray(self.loc + self.scale * np.copysign(np.where(far < FAR, near, far), level.z))
 
     def mean(self) -> float:
         return self.loc if self.df > 1 else math.nan

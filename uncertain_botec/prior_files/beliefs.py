@@ -130,6 +130,12 @@ def believe(
     distribution = _distribution(stated, quantity, place, faults, cuts) if len(faults) == before else None
     if distribution is None:
         return None
+    try:
+        # What cannot be drawn from is a fault of the file, to be told before the run.
+        distribution.sampling_form()
+    except ElicitationError as error:
+        faults.append(Fault(str(error), place.where, place.path, error.got, error.expected, error.fix))
+        return None
     for at, cut in cuts:
         message = f"{at.where}: {at.path}: truncation cuts off {100 * cut:.2g} % of the probability"
         (warnings if cut > _LARGE_CUT else notes).append(message)
