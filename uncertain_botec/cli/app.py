@@ -141,12 +141,15 @@ def forecast(
         if cache:
             keep_compiled()
         goal = goal_of(precise, count)
+        if out is not None:
+            goal = replace(goal, keep=WRITTEN)
         if team is not None:
-            team.agree(f"{dump_scenario(scenario)}\n{goal}\n{seed} {sampler} {precision} {smooth} {__version__}")
+            told = (dump_scenario(scenario), goal, f"{seed=}", sampler, precision, device, f"{chunk=}", f"{smooth=}")
+            team.agree("\n".join(map(str, (*told, f"botec {__version__}"))))
         with _progress(not loud) as advance:
             tallies = stream(
                 scenario,
-                goal if out is None else replace(goal, keep=WRITTEN),
+                goal,
                 seed=seed,
                 sampler=sampler.value,
                 precision=precision.value,
