@@ -153,7 +153,7 @@ def test_any_price_times_a_lognormal(price: str, make: Make) -> None:
 
 
 def test_an_output_that_is_an_input_has_exact_quantiles(make: Make) -> None:
-    """A stated output, and one that is a multiple of one input, have that input's quantiles; the error is the solution's."""
+    """A stated output, and one that is a multiple of one input, have that input's quantiles, but for the solution."""
     tallies = smoothed(
         make({"parameters": FIXED["parameters"], "mfu": FIXED["mfu"], "peak_flop_per_s": '"312 TFLOP/s"'})
     )
