@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -194,6 +195,7 @@ def numbers_of(scenario: Scenario, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]
     return forms, known, root
 
 
+@cache
 def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)

@@ -47,8 +47,10 @@ class _Inside(NamedTuple):
         cells, values, counts = cells[order], values[order], counts[order]
         first = np.ones(len(order), bool)
         first[1:] = (cells[1:] != cells[:-1]) | (values[1:] != values[:-1])
+        if first.all():
+            return cls(cells, values, counts)
         places = np.flatnonzero(first)
-        return cls(cells[places], values[places], np.add.reduceat(counts, places) if len(places) else counts)
+        return cls(cells[places], values[places], np.add.reduceat(counts, places))
 
     def at(self, cells: npt.NDArray[np.int64], places: Counts) -> Floats:
         """For each cell the draw that has so many before it in there; nan where there is none."""
