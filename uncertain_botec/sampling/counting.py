@@ -67,9 +67,9 @@ def count_on_host(values: Any, codes: Any, brackets: int, marks: Sequence[float]
     places = where = np.zeros(0, np.int64)
     if brackets:
         codes = np.asarray(codes)
-        for replicate, row in enumerate(codes):
-            below[replicate] = [np.count_nonzero(row <= 2 * bracket) for bracket in range(brackets)]
-        places = _odd(codes.ravel())
+        for bracket in range(brackets):
+            below[:, bracket] = _true_in_rows(codes <= 2 * bracket)
+        places = np.flatnonzero((codes & 1).view(bool))
         where = (places // size) * brackets + (codes.ravel()[places] >> 1)
     return Counted(
         sums,
@@ -82,12 +82,12 @@ def count_on_host(values: Any, codes: Any, brackets: int, marks: Sequence[float]
     )
 
 
-def _odd(codes: npt.NDArray[np.uint8]) -> Counts:
-    """Where codes are odd; eight at a time, because hardly any is."""
-    whole = len(codes) // 8 * 8
-    words = np.flatnonzero(codes[:whole].view(np.uint64) & np.uint64(0x0101010101010101))
-    word, byte = np.nonzero(codes[:whole].reshape(-1, 8)[words] & 1)
-    return np.concatenate([words[word] * 8 + byte, whole + np.flatnonzero(codes[whole:] & 1)])
+def _true_in_rows(rows: npt.NDArray[np.bool_]) -> Counts:
+    """How many are true in each row: eight bytes at a time, in sums that no byte runs over in."""
+    whole = rows.shape[1] // 1024 * 1024
+    words = rows[:, :whole].reshape(len(rows), -1, 1024).view(np.uint64)
+    counts = words.sum(axis=2).view(np.uint8).reshape(len(rows), -1).sum(axis=1, dtype=np.int64)
+    return np.asarray(counts + rows[:, whole:].sum(axis=1))
 
 
 def count_on_device(values: Any, codes: Any, brackets: int, marks: Sequence[float]) -> Counted:
