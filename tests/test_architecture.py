@@ -38,14 +38,17 @@ FLOW = (
     ("sampling",),
     ("summaries",),
     ("forecasting",),
-    ("explain", "presentation", "sizing"),
+    ("explain",),
+    ("risk",),
+    ("presentation", "sizing"),
+    ("risk_table",),
     ("output",),
     ("cli", "__main__"),
 )
 RANK = {name: rank for rank, names in enumerate(FLOW) for name in names}
 
 # Texts for people are made at the end; a summary only knows how to ask for its own.
-ASKS_TO_BE_SHOWN = {("summaries", "presentation")}
+ASKS_TO_BE_SHOWN = {("summaries", "presentation"), ("risk", "risk_table")}
 
 
 def _part(path: Path) -> str:
@@ -96,6 +99,8 @@ STATEMENTS = {
     "import uncertain_botec.explain": "",
     "import uncertain_botec.output": "",
     "import uncertain_botec.presentation": "",
+    "import uncertain_botec.risk.review": "",
+    "import uncertain_botec.risk_table": "",
     "import uncertain_botec.cli.app": "typer",
     "from uncertain_botec import load_scenario; load_scenario('llama-2-70b')": "pint pydantic",
 }
@@ -105,6 +110,7 @@ COMMANDS = {
     "--version": "typer",
     "--help": "rich typer",
     "forecast --help": "pydantic rich typer",
+    "risk --help": "pydantic rich typer",
     **{f"list {kind.value}": "pydantic rich typer" for kind in Kind},
     "list runs --json": "pydantic typer",
     "schema": "pydantic typer",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from uncertain_botec.errors import BotecError, PriorFileError
     from uncertain_botec.forecasting import forecast
     from uncertain_botec.prior_files.loading import load_scenario
+    from uncertain_botec.risk.review import RiskReview, review_risk
     from uncertain_botec.sampling.batches import estimate_many
     from uncertain_botec.sampling.engine import sample
     from uncertain_botec.scenario import Scenario, dump_scenario
@@ -25,6 +26,7 @@ __all__ = [
     "BotecError",
     "Draws",
     "PriorFileError",
+    "RiskReview",
     "Scenario",
     "Sizing",
     "Summary",
@@ -32,6 +34,7 @@ __all__ = [
     "estimate_many",
     "forecast",
     "load_scenario",
+    "review_risk",
     "sample",
     "size",
     "summarize",
@@ -41,6 +44,7 @@ _HOMES = {
     "BotecError": "errors",
     "Draws": "draws",
     "PriorFileError": "errors",
+    "RiskReview": "risk.review",
     "Scenario": "scenario",
     "Sizing": "sizing",
     "Summary": "summaries",
@@ -48,6 +52,7 @@ _HOMES = {
     "estimate_many": "sampling.batches",
     "forecast": "forecasting",
     "load_scenario": "prior_files.loading",
+    "review_risk": "risk.review",
     "sample": "sampling.engine",
     "size": "sizing",
     "summarize": "summaries",

@@ -11,7 +11,7 @@ import numpy as np
 
 from uncertain_botec.architecture import Component, Transformer
 from uncertain_botec.distributions import level_of_u
-from uncertain_botec.estimators import Plan
+from uncertain_botec.estimators import Plan, evaluate
 from uncertain_botec.formulas.base import Formula
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.summaries import without_infinity
@@ -74,21 +74,24 @@ class Explanation:
         return {"schema": "uncertain-botec/explain/1"} | document
 
 
-def explain(scenario: Scenario) -> Explanation:
-    """Evaluate every formula at the medians of the inputs.
+def at_medians(scenario: Scenario) -> tuple[Plan, dict[str, float]]:
+    """The formulas that run at the medians of the inputs, and every value there, in base units.
 
     The result is the point estimate, not the median of the output: a median of a product is not the product of medians.
     """
     half = level_of_u(np.array([0.5]))
-    values: dict[str, float] = {
-        name: float(one.distribution.quantile(half)[0]) for name, one in scenario.inputs.items()
-    }
+    medians = {name: float(one.distribution.quantile(half)[0]) for name, one in scenario.inputs.items()}
     # A point estimate has no luck: the expected time stands for that of one run.
     plan = scenario.model.plan(scenario.inputs, {**scenario.choices, "failures": "expected"})
+    return plan, {name: float(value) for name, value in evaluate(plan, medians).items()}
+
+
+def explain(scenario: Scenario) -> Explanation:
+    """Evaluate every formula at the medians of the inputs."""
+    plan, values = at_medians(scenario)
     steps = []
     same: dict[str, str] = {}
     for formula in plan.steps:
-        values[formula.name] = float(formula(**{name: values[name] for name in formula.inputs if name in values}))
         equation = _narrowed(formula.equation, [name for name in formula.optional if name not in values])
         for name, other in same.items():
             equation = re.sub(rf"\b{name}\b", other, equation)

@@ -85,14 +85,14 @@ def _cells(name: str, one: OutputSummary, *, known: bool) -> tuple[str, ...]:
     scale, unit = readable_scale(one.p50 if math.isfinite(one.p50) else one.p10, one.unit)
     if known:
         # All quantiles are the one value, which says itself that it is exact.
-        return (_row_title(name, unit), "", _exact(one.p50 / scale), "", "", "", "exact")
+        return (row_title(name, unit), "", _exact(one.p50 / scale), "", "", "", "exact")
     shown = [number(getattr(one, key) / scale, one.mcse[key] / scale) for key in ("p10", "p50", "p90")]
     shown.append(number(one.mean / scale, one.mcse["mean"] / scale) if resolved(one) else "?")
     # The ends of a shortest interval move by about a percent from seed to seed, for a density is flat at its peak.
     # Where nearly all draws are one value, it is said whole.
     most = 2 if one.hdi.low < one.hdi.high else 4
     hdi = f"{number(one.hdi.low / scale, 0, most)} - {number(one.hdi.high / scale, 0, most)}"
-    return (_row_title(name, unit), *shown, hdi, _error(one))
+    return (row_title(name, unit), *shown, hdi, _error(one))
 
 
 def _exact(value: float) -> str:
@@ -109,7 +109,7 @@ def resolved(one: OutputSummary) -> bool:
     return math.isinf(one.mean) or one.mcse["mean"] <= _UNRESOLVED * abs(one.mean)
 
 
-def _row_title(name: str, unit: str) -> str:
+def row_title(name: str, unit: str) -> str:
     """The quantity and its unit, which is left out where the quantity is named after it."""
     title = title_of(name)
     rest = unit.removesuffix("/accelerator")
@@ -123,8 +123,14 @@ def _error(one: OutputSummary) -> str:
     """The largest relative standard error among the row's quantiles and mean."""
     shown = [key for key in one.mcse if key != "mean" or resolved(one)]
     values = {key: abs(getattr(one, key)) for key in shown}
-    largest = max((one.mcse[key] / value for key, value in values.items() if value and math.isfinite(value)), default=0)
-    return f"{100 * largest:.1g} %" if largest >= 1e-5 else "<0.001 %"
+    return percent(
+        max((one.mcse[key] / value for key, value in values.items() if value and math.isfinite(value)), default=0)
+    )
+
+
+def percent(error: float) -> str:
+    """A relative error to one digit."""
+    return f"{100 * error:.1g} %" if error >= 1e-5 else "<0.001 %"
 
 
 def probability(value: float, error: float, low: float, high: float) -> str:
@@ -212,17 +218,7 @@ _HEADINGS = ("", "P10", "P50", "P90", "mean", "80 % HDI", "error")
 
 def renderable(summary: Summary) -> Group:
     """The summary for a rich console."""
-    from rich.text import Text
-
-    table = plain_table()
-    for heading in _HEADINGS:
-        table.add_column(heading, justify="right" if heading else "left", no_wrap=bool(heading), overflow="fold")
-    for cells in _rows(summary):
-        if len(cells) == 1:
-            table.add_section()
-            table.add_row(Text(cells[0], style="bold"))
-        else:
-            table.add_row(*cells)
+    table = sectioned_table(_HEADINGS, _rows(summary))
     return page(summary.scenario.title, table, findings(summary), READING)
 
 
@@ -232,6 +228,22 @@ def plain_table() -> Table:
     from rich.table import Table
 
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+
+
+def sectioned_table(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table whose first column has no heading; a row of one cell is the title of a section."""
+    from rich.text import Text
+
+    table = plain_table()
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading else "left", no_wrap=bool(heading), overflow="fold")
+    for cells in rows:
+        if len(cells) == 1:
+            table.add_section()
+            table.add_row(Text(cells[0], style="bold"))
+        else:
+            table.add_row(*cells)
+    return table
 
 
 def page(title: str, table: Table, statements: Iterable[tuple[str, str]], reading: str) -> Group:
@@ -251,29 +263,43 @@ def page(title: str, table: Table, statements: Iterable[tuple[str, str]], readin
 
 def as_text(summary: Summary, width: int = 100) -> str:
     """The summary as plain text."""
+    return plain_text(renderable(summary), width)
+
+
+def plain_text(group: Group, width: int) -> str:
+    """What a rich console would show, without colours."""
     from rich.console import Console
 
     stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None, legacy_windows=False).print(renderable(summary))
+    Console(file=stream, width=width, color_system=None, legacy_windows=False).print(group)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
 def as_html(summary: Summary) -> str:
     """The summary as an HTML fragment for notebooks."""
+    return html_page(summary.scenario.title, _HEADINGS, _rows(summary), findings(summary), READING)
+
+
+def html_page(
+    title: str,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    statements: Iterable[tuple[str, str]],
+    reading: str,
+) -> str:
+    """As `page`, but HTML; a row of one cell is the title of a section."""
 
     def row(cells: Sequence[str], tag: str) -> str:
         if len(cells) == 1:
-            return f'<tr><th colspan="{len(_HEADINGS)}">{html.escape(cells[0])}</th></tr>'
+            return f'<tr><th colspan="{len(headings)}">{html.escape(cells[0])}</th></tr>'
         return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
-    body = "".join(row(cells, "td") for cells in _rows(summary))
-    lines = "".join(
-        f"<dt>{html.escape(subject)}</dt><dd>{html.escape(text)}</dd>" for subject, text in findings(summary)
-    )
-    caption = html.escape(summary.scenario.title)
+    body = "".join(row(cells, "td") for cells in rows)
+    lines = "".join(f"<dt>{html.escape(subject)}</dt><dd>{html.escape(text)}</dd>" for subject, text in statements)
+    caption = html.escape(title)
     return (
-        f"<table><caption>{caption}</caption><thead>{row(_HEADINGS, 'th')}</thead><tbody>{body}</tbody></table>"
-        f"<dl>{lines}</dl><p>{html.escape(READING)}</p>"
+        f"<table><caption>{caption}</caption><thead>{row(headings, 'th')}</thead><tbody>{body}</tbody></table>"
+        f"<dl>{lines}</dl><p>{html.escape(reading)}</p>"
     )
 
 

@@ -307,10 +307,10 @@ def limit_summary(tallies: Tallies, marker: Marker) -> LimitSummary:
         return LimitSummary(_shown(marker), unit, marker.output, certain, 0.0, certain, certain)
     share = tallies.limits[marker.name]
     probability = float(share.at_or_below.mean())
-    return LimitSummary(_shown(marker), unit, marker.output, probability, *_error_and_bounds(share, probability))
+    return LimitSummary(_shown(marker), unit, marker.output, probability, *error_and_bounds(share, probability))
 
 
-def _error_and_bounds(share: Share, probability: float) -> tuple[float, float, float]:
+def error_and_bounds(share: Share, probability: float) -> tuple[float, float, float]:
     """The standard error of a probability, and a 95 % interval."""
     error = float(standard_error(share.at_or_below))
     count, few = share.draws, _FEW

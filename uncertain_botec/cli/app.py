@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import sys
 import threading
 import time
@@ -34,11 +33,13 @@ from uncertain_botec.cli.options import (
     Seed,
     Settings,
 )
+from uncertain_botec.cli.printing import console as _console
+from uncertain_botec.cli.printing import print_json as _print_json
+from uncertain_botec.cli.printing import say as _say
+from uncertain_botec.cli.risk import risk
 from uncertain_botec.errors import Fault, PriorFileError, UsageError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from uncertain_botec.sampling.processes import Team
     from uncertain_botec.scenario import Scenario
     from uncertain_botec.summaries import Summary
@@ -265,6 +266,9 @@ def size(
         _require(sizing.unmet)
 
 
+app.command()(risk)
+
+
 @app.command()
 def check(
     files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Prior files, or names of shipped runs.")],
@@ -336,22 +340,6 @@ def _require(unmet: Sequence[str]) -> None:
         sys.stdout.flush()
         _say(f"botec: required and not met: {', '.join(unmet)}")
         raise typer.Exit(3)
-
-
-def _print_json(document: dict[str, Any]) -> None:
-    print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def _say(*lines: str) -> None:
-    for line in lines:
-        print(line, file=sys.stderr)
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    # A pipe has no width: 100 columns keep tables whole for whoever reads the file.
-    return Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100, highlight=False)
 
 
 def _progress(quiet: bool) -> Any:

@@ -1,0 +1,166 @@
+"""How a risk review is shown: a table of confidence levels for each output, and below it the limits in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from uncertain_botec.presentation import (
+    amount,
+    html_page,
+    in_words,
+    number,
+    page,
+    percent,
+    plain_text,
+    probability,
+    row_title,
+    sectioned_table,
+)
+from uncertain_botec.risk.measures import Chance, Figure, Pair
+from uncertain_botec.risk.review import WORST_CREDIBLE, LimitRisk, OutputRisk, RiskReview
+from uncertain_botec.risk.verdicts import Verdict
+from uncertain_botec.units import digits, readable_scale
+from uncertain_botec.vocabulary import LIMITS, QUANTITIES
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+_HEADINGS = ("", "at or below", "contingency", "of estimate", "error")
+
+_READING = (
+    "P90: a 90 % chance of being at or below. Point estimate: every input at its median. Contingency: from there to "
+    "the quantile. Error: Monte Carlo standard error."
+)
+
+
+def renderable(review: RiskReview) -> Group:
+    """The review for a rich console."""
+    table = sectioned_table(_HEADINGS, _rows(review))
+    return page(review.scenario.title, table, _statements(review), _READING)
+
+
+def as_text(review: RiskReview, width: int = 100) -> str:
+    """The review as plain text."""
+    return plain_text(renderable(review), width)
+
+
+def as_html(review: RiskReview) -> str:
+    """The review as an HTML fragment for notebooks."""
+    return html_page(review.scenario.title, _HEADINGS, _rows(review), _statements(review), _READING)
+
+
+def _rows(review: RiskReview) -> Iterator[tuple[str, ...]]:
+    for name, one in review.outputs.items():
+        finite = [value for level in one.confidence if math.isfinite(value := level.value)]
+        scale, unit = readable_scale(finite[0] if finite else 1.0, one.unit)
+        yield (row_title(name, unit),)
+        if one.exact:
+            yield ("Known", number(one.point_estimate / scale, 0), "", "", "exact")
+        else:
+            yield from _cells(one, review.confidence, scale)
+
+
+def _cells(one: OutputRisk, asked: float, scale: float) -> Iterator[tuple[str, ...]]:
+    place = digits(one.percentile.value, one.percentile.error, 3)
+    yield f"Point estimate, at P{place}", number(one.point_estimate / scale, 0), "", "", ""
+    for level in one.confidence:
+        label = f"P{_percents(level.level)}" + (", asked for" if level.level == asked else "")
+        more = "" if level.contingency is None else _contingency(level.contingency / scale, level.value / scale)
+        part = "" if level.part is None else _part(level.part)
+        yield label, *_shown(Figure(level.value, level.error), scale), more, part, _error(level.value, level.error)
+    for label, figure in (
+        (f"P{_percents(WORST_CREDIBLE)}, worst credible", one.worst_credible),
+        (f"CVaR{_percents(asked)}, mean of the worst {_percents(1 - asked)} %", one.cvar),
+    ):
+        yield label, *_shown(figure, scale), "", "", _error(figure.value, figure.error)
+
+
+def _percents(level: float) -> str:
+    return f"{100 * level:.6g}"
+
+
+def _shown(figure: Figure, scale: float) -> tuple[str]:
+    return (number(figure.value / scale, figure.error / scale),)
+
+
+def _contingency(more: float, value: float) -> str:
+    """To three digits, and to no more decimals than the quantile is printed with."""
+    if not math.isfinite(more):
+        return number(more, 0)
+    grain = 10.0 ** (math.floor(math.log10(abs(value))) - 3) if value else 0.0
+    text = "0" if abs(more) <= grain / 2 else number(more, grain, 3)
+    return f"+{text}" if more > 0 and text != "0" else text
+
+
+def _part(part: float) -> str:
+    # Adding zero turns -0.0 into 0.0.
+    return f"{round(100 * part, 1) + 0.0:+,.1f} %" if math.isfinite(part) else "∞"
+
+
+def _error(value: float, error: float) -> str:
+    """The relative standard error of a figure."""
+    if error == 0:
+        return "exact"
+    return percent(error / abs(value)) if math.isfinite(error) and value else "not known"
+
+
+def _statements(review: RiskReview) -> Iterator[tuple[str, str]]:
+    for one in review.outputs.values():
+        if one.limit is not None:
+            yield f"{one.limit.name.capitalize()} {amount(one.limit.value, one.unit)}", _limit(one.limit, one.unit)
+    if review.both is not None:
+        yield "Budget and deadline", f"both met with probability {_chance(review.both)}"
+    if review.pair is not None:
+        yield f"Joint {_percents(review.pair.level)} %", _pair(review.pair)
+    for verdict in review.verdicts:
+        yield "Met" if verdict.met else "NOT MET", f"{verdict.text}: {outcome(verdict)}"
+    yield from in_words(review.scenario.choices_in_force)
+    for note in review.notes:
+        yield "Note", note
+
+
+def _chance(one: Chance) -> str:
+    return probability(one.value, one.error, one.low, one.high)
+
+
+def _limit(one: LimitRisk, unit: str) -> str:
+    met = f"met with probability {_chance(one.chance)}"
+    if one.mean_overrun is None:
+        return met if one.chance.error == 0 else f"{met}; no draw overruns it"
+    expected, mean = one.expected_overrun, one.mean_overrun
+    return f"{met}; expected overrun {_with_error(expected, unit)}, and {_with_error(mean, unit)} where it is overrun"
+
+
+def _pair(pair: Pair) -> str:
+    cost, time = (QUANTITIES[name].unit for name in LIMITS.values())
+    if math.isinf(pair.budget.value) or math.isinf(pair.deadline.value):
+        return f"no budget and deadline are kept together with {_percents(pair.level)} %: too many runs never finish"
+    place = digits(pair.percentile.value, pair.percentile.error)
+    return (
+        f"{_with_error(pair.budget, cost)} and {_with_error(pair.deadline, time)} are kept together with "
+        f"{_percents(pair.level)} %: each at P{place} of its own"
+    )
+
+
+def outcome(verdict: Verdict) -> str:
+    """What a requirement's measure comes to, and whether the draws decide it."""
+    if verdict.text.startswith("P("):
+        said = _chance(Chance(verdict.value, verdict.error, verdict.low, verdict.high))
+    else:
+        said = _with_error(Figure(verdict.value, verdict.error), verdict.unit)
+    return said if verdict.decided else f"{said}; too close to call at this number of draws"
+
+
+def _with_error(figure: Figure, unit: str) -> str:
+    """A figure with its standard error and unit."""
+    if math.isinf(figure.value):
+        return f"∞ {unit}"
+    scale, name = readable_scale(figure.value, unit)
+    value, error = figure.value / scale, figure.error / scale
+    if error == 0:
+        return f"{number(value, 0)} {name}"
+    if not math.isfinite(error):
+        return f"{number(value, 0, 2)} {name} (error not known)"
+    return f"{number(value, error)} ± {digits(error, 0, 1)} {name}"
