@@ -250,7 +250,9 @@ def _measure(head: str, level: str | None, body: str, where: tuple[str, str], fa
         fix = f"write {head}{100 * percent:g}({name})" if 0 < percent < 1 else None
         fault("a level is in percent", f"{head}{level}", "from 1 to below 100, such as P80", fix)
         return None
-    return Quantile(name, percent / 100) if kind == "p" else Tail(name, percent / 100)
+    # 99.9 over 100 is not the number nearest to 0.999.
+    part = float(f"{level}e-2")
+    return Quantile(name, part) if kind == "p" else Tail(name, part)
 
 
 def _probability(body: str, where: tuple[str, str], faults: list[Fault]) -> Probability | None:
