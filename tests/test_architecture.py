@@ -37,18 +37,22 @@ FLOW = (
     ("tallies",),
     ("sampling",),
     ("summaries",),
-    ("forecasting",),
+    ("forecasting", "sensitivity"),
     ("explain",),
     ("risk",),
     ("presentation", "sizing"),
-    ("risk_table",),
+    ("risk_table", "sensitivity_table"),
     ("output",),
     ("cli", "__main__"),
 )
 RANK = {name: rank for rank, names in enumerate(FLOW) for name in names}
 
 # Texts for people are made at the end; a summary only knows how to ask for its own.
-ASKS_TO_BE_SHOWN = {("summaries", "presentation"), ("risk", "risk_table")}
+ASKS_TO_BE_SHOWN = {
+    ("summaries", "presentation"),
+    ("risk", "risk_table"),
+    ("sensitivity", "sensitivity_table"),
+}
 
 
 def _part(path: Path) -> str:
@@ -89,7 +93,13 @@ HEAVY = (
 )  # fmt: skip
 
 # What each may load of these; public names that are not here, none.
-NAMES = {"estimate_many": "jax", "forecast": "jax", "load_scenario": "pydantic", "sample": "jax"}
+NAMES = {
+    "analyse_sensitivity": "jax",
+    "estimate_many": "jax",
+    "forecast": "jax",
+    "load_scenario": "pydantic",
+    "sample": "jax",
+}
 
 STATEMENTS = {
     "import uncertain_botec": "",
@@ -101,6 +111,8 @@ STATEMENTS = {
     "import uncertain_botec.presentation": "",
     "import uncertain_botec.risk.review": "",
     "import uncertain_botec.risk_table": "",
+    "import uncertain_botec.sensitivity.result": "",
+    "import uncertain_botec.sensitivity_table": "",
     "import uncertain_botec.cli.app": "typer",
     "from uncertain_botec import load_scenario; load_scenario('llama-2-70b')": "pint pydantic",
 }
@@ -111,6 +123,7 @@ COMMANDS = {
     "--help": "rich typer",
     "forecast --help": "pydantic rich typer",
     "risk --help": "pydantic rich typer",
+    "sensitivity --help": "pydantic rich typer",
     **{f"list {kind.value}": "pydantic rich typer" for kind in Kind},
     "list runs --json": "pydantic typer",
     "schema": "pydantic typer",

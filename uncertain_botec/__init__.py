@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from uncertain_botec.sampling.batches import estimate_many
     from uncertain_botec.sampling.engine import sample
     from uncertain_botec.scenario import Scenario, dump_scenario
+    from uncertain_botec.sensitivity.result import Sensitivity
+    from uncertain_botec.sensitivity.study import analyse_sensitivity
     from uncertain_botec.sizing import Sizing, size
     from uncertain_botec.summaries import Summary, summarize
 
@@ -28,8 +30,10 @@ __all__ = [
     "PriorFileError",
     "RiskReview",
     "Scenario",
+    "Sensitivity",
     "Sizing",
     "Summary",
+    "analyse_sensitivity",
     "dump_scenario",
     "estimate_many",
     "forecast",
@@ -46,8 +50,10 @@ _HOMES = {
     "PriorFileError": "errors",
     "RiskReview": "risk.review",
     "Scenario": "scenario",
+    "Sensitivity": "sensitivity.result",
     "Sizing": "sizing",
     "Summary": "summaries",
+    "analyse_sensitivity": "sensitivity.study",
     "dump_scenario": "scenario",
     "estimate_many": "sampling.batches",
     "forecast": "forecasting",

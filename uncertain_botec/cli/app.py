@@ -37,6 +37,7 @@ from uncertain_botec.cli.printing import console as _console
 from uncertain_botec.cli.printing import print_json as _print_json
 from uncertain_botec.cli.printing import say as _say
 from uncertain_botec.cli.risk import risk
+from uncertain_botec.cli.sensitivity import sensitivity
 from uncertain_botec.errors import Fault, PriorFileError, UsageError
 
 if TYPE_CHECKING:
@@ -267,6 +268,7 @@ def size(
 
 
 app.command()(risk)
+app.command()(sensitivity)
 
 
 @app.command()

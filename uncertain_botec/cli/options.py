@@ -78,6 +78,11 @@ def confidence_of(text: str) -> float:
     return _part(text, f"--confidence {text}: expected a probability between 0 and 1, such as 90% or 0.9")
 
 
+def level_of(text: str) -> float:
+    """A probability of intervals such as `90%`, `90 %` or `0.9`."""
+    return _part(text, f"--level {text}: expected a probability between 0 and 1, such as 90% or 0.9")
+
+
 def _part(text: str, fault: str) -> float:
     number, percent, rest = text.strip().partition("%")
     try:

@@ -1,0 +1,1 @@
+"""What drives an output, and what it is worth to know more before deciding."""
