@@ -13,12 +13,13 @@ from uncertain_botec.tallies import Floats
 
 
 def first_order(x: Floats, y: Floats, level: float, seed: int = 0) -> Index:
-    """The index of one input from draws alone, S = Cov(Y, Y') / Var Y with Y' the output at the next larger input.
+    """The index of one input from draws alone, S = 1 - E[(Y - Y')^2] / (2 Var Y), Y' the output at the next larger input.
 
-    The rank estimator of Gamboa, Gremaud, Klein and Lagnoux (Bernoulli 28(4), 2022); the draw with the largest input is
-    followed by the one with the smallest. The draws have to be independent: on a lattice, draws that are neighbours in
-    one input are a fixed step apart in all others, so that how alike Y and Y' are is by design and not by chance. Equal
-    inputs come in random order, so that Y and Y' have this input in common and nothing else.
+    The rank estimator of Gamboa, Gremaud, Klein and Lagnoux (Bernoulli 28(4), 2022), S = Cov(Y, Y') / Var Y, without
+    their pair of the largest input and the smallest: where those outputs are far apart, it moves the mean by more than
+    the error. The draws have to be independent: on a lattice, draws that are neighbours in one input are a fixed step
+    apart in all others, so that how alike Y and Y' are is by design and not by chance. Equal inputs come in random
+    order, so that Y and Y' have this input in common and nothing else.
 
     Args:
         x: the input's draws, of shape (replicates, size).
@@ -26,11 +27,11 @@ def first_order(x: Floats, y: Floats, level: float, seed: int = 0) -> Index:
         level: of the interval.
         seed: of the order among equal inputs.
     """
-    centred = y - y.mean()
     ties = np.random.default_rng([seed, x.size]).random(x.shape)
-    rows = [row[np.lexsort((tie, values))] for row, values, tie in zip(centred, x, ties, strict=True)]
-    parts = np.array([np.mean(row * np.roll(row, -1)) - row.mean() ** 2 for row in rows])
-    return ratio_of(parts, centred.var(axis=1), level)
+    rows = [row[np.lexsort((tie, values))] for row, values, tie in zip(y, x, ties, strict=True)]
+    unexplained = np.array([np.mean(np.diff(row) ** 2) / 2 for row in rows])
+    wholes = y.var(axis=1, ddof=1)
+    return ratio_of(wholes - unexplained, wholes, level)
 
 
 def first_order_of_twins(y: Floats, twin: Floats, level: float) -> Index:

@@ -10,7 +10,6 @@ and 0 <= EVPPI(A) <= EVPPI(A and B) <= EVPI (Raiffa and Schlaifer, Applied Stati
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -76,7 +75,7 @@ def worth_of_information(
     means = values.mean(axis=2)
     best = int(np.argmax(means.mean(axis=1)))
     with np.errstate(invalid="ignore"):
-        perfect = _index(np.mean(_gain(values, best), axis=1), values[best], level)
+        perfect = _index(np.mean(_gain(values, best), axis=1), values - values[best], level)
     partial = {
         known: _index(*_gains(model, known, inner, points, best, means[best], seed), level)
         for known in dict.fromkeys(tuple(sorted(one)) for one in sets)
@@ -87,9 +86,9 @@ def worth_of_information(
 def _gains(
     model: Model, known: Set, inner: Scores, points: PointSet, best: int, expected: Floats, seed: int
 ) -> tuple[Floats, Floats]:
-    """What knowing a set gains on the best alternative, by replicate, and the means of this one given the set.
+    """What knowing a set gains on the best alternative, by replicate, and what the others gain given each draw of it.
 
-    Its means over everything are expected.
+    The best one's means over everything are expected.
     """
     count = next(iter(inner.values())).shape[1] // _INNER
     outer = drawn(points, known, "outer", 0, count)
@@ -110,17 +109,28 @@ def _gains(
         spread = control.var()
         slope = np.mean((control - control.mean()) * (gains - gains.mean())) / spread if spread > 0 else 0.0
         corrected = gains.mean(axis=1) - slope * (control.mean(axis=1) - expected)
-    return corrected if np.all(np.isfinite(corrected)) else gains.mean(axis=1), control
+        return corrected if np.all(np.isfinite(corrected)) else gains.mean(axis=1), means - means[best]
 
 
-def _index(each: Floats, decided: Floats, level: float) -> Index:
-    """The mean over replicates, with an error not below what one more draw of a typical size would change.
+def _index(each: Floats, gains: Floats, level: float) -> Index:
+    """The mean over replicates, with an error not below what one draw more that changes the decision would make.
 
     Where knowing seldom changes the decision, few draws or none say how much it gains, and their spread is no error.
+
+    Args:
+        each: by replicate.
+        gains: of each alternative on the best one, of shape (alternatives, draws).
+        level: of the interval.
     """
-    with np.errstate(invalid="ignore"):
-        spread = float(decided.std())
-    return index_of(each, level, least=spread / decided.size if math.isfinite(spread) else 0.0)
+    return index_of(each, level, least=max(map(_typical, gains)) / gains[0].size)
+
+
+def _typical(gains: Floats) -> float:
+    """How far gains are from their mean, or from 0 where that is infinite."""
+    finite = gains[np.isfinite(gains)]
+    if finite.size == gains.size:
+        return float(finite.std())
+    return float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0
 
 
 def _gain(means: Floats, best: int) -> Floats:
