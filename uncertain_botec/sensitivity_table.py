@@ -263,6 +263,8 @@ def _others(worth: InformationWorth) -> Iterator[tuple[str, str]]:
 def _amount(one: Index) -> str:
     if one.value == one.error == 0:
         return "nothing"
+    if not math.isfinite(one.value):
+        return f"{'-' if one.value < 0 else ''}∞ USD"
     scale, unit = readable_scale(one.value, "USD")
     return f"{number(one.value / scale, one.error / scale)} {unit}"
 

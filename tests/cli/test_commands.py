@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Botec = Callable[..., Any]
 
 FEW = ("--draws", "1024")
-COMMANDS = ("forecast", "check", "explain", "list", "new", "risk", "schema", "size")
+COMMANDS = ("forecast", "check", "explain", "list", "new", "risk", "schema", "sensitivity", "size")
 NUMBER = {"type": "number"}
 TEXT = {"type": "string"}
 

@@ -12,8 +12,8 @@ from scipy.stats import norm, t
 from tests.sensitivity.oracles import CORRELATED, ISHIGAMI_FIRST, NAMES, explained_by, ishigami, linear, product
 from uncertain_botec.sampling.points import point_set
 from uncertain_botec.sensitivity.first_order import first_order, first_order_of_twins
-from uncertain_botec.sensitivity.indices import Index
-from uncertain_botec.sensitivity.models import REPLICATES, Model, drawn, keys_of
+from uncertain_botec.sensitivity.indices import REPLICATES, Index
+from uncertain_botec.sensitivity.models import Model, drawn, keys_of
 from uncertain_botec.sensitivity.tornado import one_at_a_time, tails, whole
 
 KEYS = keys_of(0, "test", REPLICATES)

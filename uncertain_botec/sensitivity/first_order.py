@@ -13,13 +13,15 @@ from uncertain_botec.tallies import Floats
 
 
 def first_order(x: Floats, y: Floats, level: float, seed: int = 0) -> Index:
-    """The index of one input from draws alone, S = 1 - E[(Y - Y')^2] / (2 Var Y), Y' the output at the next larger input.
+    """The index of one input from draws alone, S = 1 - E[(Y - Y')^2] / (2 Var Y).
 
-    The rank estimator of Gamboa, Gremaud, Klein and Lagnoux (Bernoulli 28(4), 2022), S = Cov(Y, Y') / Var Y, without
-    their pair of the largest input and the smallest: where those outputs are far apart, it moves the mean by more than
-    the error. The draws have to be independent: on a lattice, draws that are neighbours in one input are a fixed step
-    apart in all others, so that how alike Y and Y' are is by design and not by chance. Equal inputs come in random
-    order, so that Y and Y' have this input in common and nothing else.
+    Y' is the output at the next larger input. This is the rank estimator of Gamboa, Gremaud, Klein and Lagnoux
+    (Bernoulli 28(4), 2022), S = Cov(Y, Y') / Var Y, without their pair of the largest input and the smallest, which
+    moves it by more than its error where those outputs are far apart.
+
+    The draws have to be independent: on a lattice, draws that are neighbours in one input are a fixed step apart in all
+    others, so that how alike Y and Y' are is by design and not by chance. Equal inputs come in random order, so that Y
+    and Y' have this input in common and nothing else.
 
     Args:
         x: the input's draws, of shape (replicates, size).

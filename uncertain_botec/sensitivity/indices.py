@@ -9,6 +9,9 @@ import numpy as np
 
 from uncertain_botec.tallies import Floats, standard_error
 
+REPLICATES = 16
+"""Independent randomisations, from whose spread every error is."""
+
 UNRESOLVED = 0.1
 """A variance or mean whose relative standard error is above this is decided by a handful of draws."""
 

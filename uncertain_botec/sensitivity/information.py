@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from uncertain_botec.sampling.points import PointSet, point_set
-from uncertain_botec.sensitivity.indices import Index, index_of
-from uncertain_botec.sensitivity.models import REPLICATES, Model, Scores, drawn, keys_of
+from uncertain_botec.sensitivity.indices import REPLICATES, Index, index_of
+from uncertain_botec.sensitivity.models import Model, Scores, drawn, keys_of
 from uncertain_botec.tallies import Floats
 
 # How many times the rest is drawn for each draw of a set.

@@ -25,9 +25,6 @@ CHANCE = "chance"
 NOTHING = ""
 """The name of scores that nothing reads."""
 
-REPLICATES = 16
-"""Independent randomisations, from whose spread every error is."""
-
 Scores = Mapping[str, Floats]
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from uncertain_botec.sampling.points import Words, point_set
-from uncertain_botec.sensitivity.indices import Index, ratio_of, resolved
-from uncertain_botec.sensitivity.models import CHANCE, REPLICATES, Model, Scores, drawn, keys_of
+from uncertain_botec.sensitivity.indices import REPLICATES, Index, ratio_of, resolved
+from uncertain_botec.sensitivity.models import CHANCE, Model, Scores, drawn, keys_of
 from uncertain_botec.tallies import Floats
 
 Ints = npt.NDArray[np.int64]

@@ -15,9 +15,9 @@ from uncertain_botec.sampling.points import point_set
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.sensitivity.decisions import COST, TIME, Decision, go_or_stop, which
 from uncertain_botec.sensitivity.first_order import first_order, first_order_of_twins
-from uncertain_botec.sensitivity.indices import ZERO
+from uncertain_botec.sensitivity.indices import REPLICATES, ZERO
 from uncertain_botec.sensitivity.information import worth_of_information
-from uncertain_botec.sensitivity.models import CHANCE, REPLICATES, Model, Scores, drawn, keys_of, latent_of, model_of
+from uncertain_botec.sensitivity.models import CHANCE, Model, Scores, drawn, keys_of, latent_of, model_of
 from uncertain_botec.sensitivity.result import SCALES, InformationWorth, InputSensitivity, Sensitivity
 from uncertain_botec.sensitivity.shapley import Shapley, shapley
 from uncertain_botec.sensitivity.tornado import Z90, Swing, Tail, one_at_a_time, tails, whole

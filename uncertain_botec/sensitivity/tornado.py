@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uncertain_botec.sampling.points import Words
-from uncertain_botec.sensitivity.models import REPLICATES, Model
+from uncertain_botec.sensitivity.indices import REPLICATES
 from uncertain_botec.tallies import Floats, standard_error
+
+if TYPE_CHECKING:  # to show results takes no JAX
+    from uncertain_botec.sampling.points import Words
+    from uncertain_botec.sensitivity.models import Model
 
 TAIL = 0.1
 """How much of an input's draws each end of a bar looks at."""
