@@ -25,6 +25,11 @@ CHANCE = "chance"
 NOTHING = ""
 """The name of scores that nothing reads."""
 
+# Evaluations that Shapley effects take, and the value of information, unless it is said how many draws; between these
+# numbers of draws.
+_EVALUATIONS = 1 << 20
+_FEWEST, _MOST = 1 << 15, 1 << 17
+
 Scores = Mapping[str, Floats]
 
 
@@ -143,3 +148,8 @@ def drawn(points: PointSet, names: Sequence[str], purpose: str, start: int, coun
     """
     streams = {f"{name}, {purpose}": first + column for column, name in enumerate(names)}
     return dict(zip(names, scores_of(points, streams, start, count).values(), strict=True))
+
+
+def affordable(evaluations: int) -> int:
+    """A power of two of draws, when each takes so many evaluations."""
+    return min(max(1 << ((_EVALUATIONS // evaluations).bit_length() - 1), _FEWEST), _MOST)

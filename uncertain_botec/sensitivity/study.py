@@ -13,25 +13,21 @@ from uncertain_botec.library import did_you_mean
 from uncertain_botec.sampling.at_scores import outputs_at
 from uncertain_botec.sampling.points import point_set
 from uncertain_botec.scenario import Scenario
-from uncertain_botec.sensitivity.decisions import COST, TIME, Decision, go_or_stop, which
+from uncertain_botec.sensitivity.deciding import checked_set, decision_of, information_of
+from uncertain_botec.sensitivity.decisions import COST
 from uncertain_botec.sensitivity.first_order import first_order, first_order_of_twins
 from uncertain_botec.sensitivity.indices import REPLICATES, ZERO
-from uncertain_botec.sensitivity.information import worth_of_information
-from uncertain_botec.sensitivity.models import CHANCE, Model, Scores, drawn, keys_of, latent_of, model_of
-from uncertain_botec.sensitivity.result import SCALES, InformationWorth, InputSensitivity, Sensitivity
+from uncertain_botec.sensitivity.models import CHANCE, Model, Scores, affordable, drawn, keys_of, latent_of, model_of
+from uncertain_botec.sensitivity.result import SCALES, InputSensitivity, Sensitivity
 from uncertain_botec.sensitivity.shapley import Shapley, shapley
 from uncertain_botec.sensitivity.tornado import Z90, Swing, Tail, one_at_a_time, tails, whole
 from uncertain_botec.tallies import Floats
-from uncertain_botec.units import UnitError, parse_quantity, to_base, to_display
+from uncertain_botec.units import to_display
 from uncertain_botec.vocabulary import QUANTITIES
 
 LEVEL = 0.9
 """Probability of the intervals."""
 
-# Evaluations that Shapley effects take, and the value of information, unless it is said how many draws; between these
-# numbers of draws.
-_EVALUATIONS = 1 << 20
-_FEWEST, _MOST = 1 << 15, 1 << 17
 # Draws whose lowest and highest tenths are looked at.
 _GIVEN = 1 << 16
 # More are kept in memory nowhere, for what is asked of them is soon exact enough.
@@ -82,12 +78,12 @@ def analyse_sensitivity(
         raise UsageError(f"a level of {level:g} is not between 0 and 1")
     if draws is not None and not 1 <= draws <= _ALLOWED:
         raise UsageError(f"a study takes from 1 to {_ALLOWED:,} draws, not {draws:,}")
-    decision, why = _decision(scenario, budget, against, late_cost)
-    wanted = [_set(scenario, decision, names) for names in sets]
+    decision, why = decision_of(scenario, budget, against, late_cost)
+    wanted = [checked_set(scenario, decision, names) for names in sets]
     model = model_of(scenario, output)
     given = _given(scenario, output, model, draws or _GIVEN, seed)
     scale, shares, unequal = _shares(model, given, scale, draws, seed, level)
-    information, undecided = _information(decision, wanted, draws, seed, level) if decision else (None, "")
+    information, undecided = information_of(decision, wanted, draws, seed, level) if decision else (None, "")
     middle, swings = one_at_a_time(model, keys_of(seed, "medians", REPLICATES))
     unit = QUANTITIES[output].unit
     inputs = [
@@ -182,7 +178,7 @@ def _shares(
     usual = "log" if positive and finite else "rank"
     if not model.players:
         return scale or usual, Shapley({}, 0.0, True, 0), ""
-    count = draws or _affordable(len(model.players) + 1)
+    count = draws or affordable(len(model.players) + 1)
     found = Shapley({}, np.nan, False, 0)
     for one in dict.fromkeys((scale or usual, *(() if scale else ("rank",)))):
         found = shapley(model, count, seed=seed, level=level, scale=_scale(one, given.output))
@@ -194,11 +190,6 @@ def _shares(
 _UNRESOLVED_NOTE = (
     "the variance on the scale {scale} is decided by rare extreme draws, so that its shares are not known; use another"
 )
-
-
-def _affordable(evaluations: int) -> int:
-    """Draws of a power of two, when each takes so many evaluations."""
-    return min(max(1 << ((_EVALUATIONS // evaluations).bit_length() - 1), _FEWEST), _MOST)
 
 
 def _scale(scale: str, output: Floats) -> Scale:
@@ -284,79 +275,3 @@ def _moving_along(scenario: Scenario, model: Model, output: str) -> str:
     if not along:
         return ""
     return f"{output} is not computed from {', '.join(along)}, which only moves with inputs that it is computed from"
-
-
-# --- the decision -----------------------------------------------------------------------------------------------------
-
-
-def _decision(
-    scenario: Scenario,
-    budget: float | str | None,
-    against: Sequence[Scenario],
-    late_cost: float | str | None,
-) -> tuple[Decision | None, str]:
-    """What is to be decided, or why nothing is."""
-    worth = None if budget is None else _amount("budget", budget, "USD", "5e6 USD")
-    late = 0.0 if late_cost is None else _amount("late cost", late_cost, "USD/day", "20e3 USD/day")
-    scenarios = (scenario, *against)
-    outputs = (COST, TIME) if late else (COST,)
-    for one in scenarios:
-        if lacking := [name for name in outputs if name not in one.plan.outputs]:
-            if against or budget is not None or late:
-                raise UsageError(f"{one.path}: there is no {' and no '.join(lacking)} to decide by")
-            return None, f"there is no {lacking[0]}, so there is no decision to inform"
-    if against:
-        if worth is not None:
-            raise UsageError("a budget is for one scenario: among several the cheapest is the best")
-        return which(scenarios, late), ""
-    if worth is None and "budget" in scenario.limits:
-        worth = scenario.limits["budget"].value
-    if worth is None:
-        return None, "no budget is stated, so there is no decision to inform"
-    return go_or_stop(scenario, worth, late), ""
-
-
-def _amount(what: str, stated: float | str, unit: str, example: str) -> float:
-    try:
-        value = parse_quantity(stated, unit) if isinstance(stated, str) else float(to_base(stated, unit))
-    except UnitError as error:
-        raise UsageError(f"the {what} {stated!r} cannot be used: {error}; write it as {example!r}") from None
-    if not 0 < value < np.inf:
-        raise UsageError(f"the {what} {stated!r} is not more than 0")
-    return value
-
-
-def _set(scenario: Scenario, decision: Decision | None, names: Sequence[str]) -> tuple[str, ...]:
-    """The names of a set, checked."""
-    if decision is None:
-        raise UsageError("sets of inputs are for the value of information, which needs a decision: state a budget")
-    there = (*scenario.inputs, *decision.inputs, *decision.inputs.values())
-    for name in names:
-        if name not in there:
-            near = did_you_mean(name, there) or f"there are {', '.join(dict.fromkeys(decision.inputs))}"
-            raise UsageError(f"{scenario.path}: no input is called {name!r}; {near}")
-    if not names:
-        raise UsageError("a set of inputs names at least one")
-    return tuple(names)
-
-
-def _information(
-    decision: Decision, wanted: Sequence[Sequence[str]], draws: int | None, seed: int, level: float
-) -> tuple[InformationWorth | None, str]:
-    """What it is worth to know each input, and each set, before deciding."""
-    sets = {names: tuple(sorted(decision.set_of(names))) for names in map(tuple, wanted)}
-    alone = [(name,) for name in decision.model.names]
-    asked = [one for one in dict.fromkeys((*alone, *sets.values())) if one]
-    count = draws or _affordable((len(asked) + 1) * len(decision.alternatives))
-    worth = worth_of_information(decision.model, asked, count, seed=seed, level=level)
-    if not np.isfinite(worth.means[worth.best].value):
-        return None, "every alternative costs infinitely much in some draws, so there is no best one to compare with"
-    each = {name: worth.partial[(name,)] for name in decision.model.names}
-    return InformationWorth(
-        decision.statement,
-        dict(zip(decision.alternatives, worth.means, strict=True)),
-        decision.alternatives[worth.best],
-        worth.perfect,
-        dict(sorted(each.items(), key=lambda item: -item[1].value)),
-        {" + ".join(names): worth.partial[keys] if keys else ZERO for names, keys in sets.items()},
-    ), ""
