@@ -42,6 +42,7 @@ FLOW = (
     ("risk",),
     ("presentation", "sizing"),
     ("risk_table", "sensitivity_table"),
+    ("plots",),
     ("output",),
     ("cli", "__main__"),
 )

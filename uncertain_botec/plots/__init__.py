@@ -1,0 +1,28 @@
+"""Figures of draws, summaries and studies, each a frozen `Figure` of SVG and PNG with its text alternative.
+
+Amounts that are passed in are in printed units, as draws[name], reviews, summaries and studies have them.
+"""
+
+from uncertain_botec.plots.bars import bill, shares, tornado, value_of_information
+from uncertain_botec.plots.curves import s_curve, s_curves
+from uncertain_botec.plots.figure import DARK, LIGHT, Figure
+from uncertain_botec.plots.joint import joint
+from uncertain_botec.plots.priors import prior
+from uncertain_botec.plots.sweeps import pareto, surface, sweep_lines
+
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "Figure",
+    "bill",
+    "joint",
+    "pareto",
+    "prior",
+    "s_curve",
+    "s_curves",
+    "shares",
+    "surface",
+    "sweep_lines",
+    "tornado",
+    "value_of_information",
+]

@@ -1,0 +1,258 @@
+"""Sweeps: an output along one setting or over two, and the options that none is better than in both respects."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from uncertain_botec.plots.axes import Span, placed, plain, show_span, span_of, text_width
+from uncertain_botec.plots.figure import LIGHT, Figure, elided, printable, rendered
+from uncertain_botec.units import digits
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+Floats = npt.NDArray[np.float64]
+
+
+def sweep_lines(
+    x: Sequence[float],
+    p10: Sequence[float],
+    p50: Sequence[float],
+    p90: Sequence[float],
+    *,
+    x_label: str,
+    y_label: str,
+    limit: float | None = None,
+    limit_name: str = "limit",
+) -> Figure:
+    """P50 along a setting, within the band from P10 to P90.
+
+    Args:
+        x: the setting's values, ascending.
+        p10: of the output at each.
+        p50: likewise; where it is infinite there is a gap.
+        p90: likewise.
+        x_label: the setting with its unit.
+        y_label: the output with its unit.
+        limit: of the output, drawn across.
+        limit_name: what to call it.
+    """
+    xs, low, middle, high = (np.asarray(values, np.float64) for values in (x, p10, p50, p90))
+    x_label, y_label = elided(x_label, 70), elided(y_label, 50)
+    x_span = span_of(xs.tolist(), pad=0.03)
+    y_span = span_of([*low, *middle, *high, *([] if limit is None else [limit])])
+    finite = np.flatnonzero(np.isfinite(middle))
+    said = [f"{y_label} against {x_label}, P50 with P10 and P90 in brackets."]
+    for place in dict.fromkeys([0, int(finite[np.argmin(middle[finite])]), len(xs) - 1] if finite.size else []):
+        ends = f"{_short(low[place])} - {_short(high[place])}"
+        said.append(f"At {plain(float(xs[place]))}: {_short(middle[place])} ({ends}).")
+    if limit is not None:
+        said.append(f"The {limit_name} is {_short(limit)}.")
+
+    def draw(canvas: Canvas) -> None:
+        axes = placed(canvas, 0.75, 0.5, 0.2, 0.3)
+        show_span(axes, "x", x_span, x_label)
+        show_span(axes, "y", y_span, y_label)
+        axes.grid(color=LIGHT["grid"], linewidth=0.6)
+        # An end that is infinite is beyond the axis, not nowhere.
+        top = np.where(np.isinf(high), _beyond(y_span), high)
+        known = np.isfinite(low)
+        band = axes.fill_between(xs, low, top, where=known, color=LIGHT["blue"], alpha=0.25, linewidth=0, gid="band")
+        (line,) = axes.plot(
+            xs, np.where(np.isfinite(middle), middle, np.nan), "-o", color=LIGHT["blue"], markersize=3.5
+        )
+        line.set_gid("p50")
+        handles: list[Artist] = [line, band]
+        names = ["P50", "P10 to P90"]
+        if limit is not None:
+            handles.append(axes.axhline(limit, color=LIGHT["vermilion"], linestyle="--", linewidth=1.2, gid="limit"))
+            names.append(f"{printable(limit_name)} {_short(limit)}")
+        _legend(canvas, axes, handles, names)
+
+    return rendered("sweep", f"{y_label} against {x_label}", " ".join(said), draw)
+
+
+def surface(
+    x: Sequence[float],
+    y: Sequence[float],
+    z: npt.ArrayLike,
+    *,
+    x_label: str,
+    y_label: str,
+    z_label: str,
+    level: float | None = None,
+) -> Figure:
+    """A quantity over two settings, as colours, with the line where it has a given value.
+
+    Args:
+        x: the first setting's values, ascending.
+        y: the second's.
+        z: the quantity, of shape (len(y), len(x)); what is not finite stays empty.
+        x_label: the first setting with its unit.
+        y_label: the second.
+        z_label: the quantity.
+        level: the value whose line is drawn.
+    """
+    xs, ys, zs = (np.asarray(values, np.float64) for values in (x, y, z))
+    x_label, y_label, z_label = elided(x_label, 60), elided(y_label, 45), elided(z_label, 45)
+    finite = zs[np.isfinite(zs)]
+    z_span = span_of(finite.tolist(), pad=0.0)
+    title = f"{z_label} over {x_label} and {y_label}"
+    said = [f"{title}."]
+    for name, place in (("lowest", np.argmin), ("highest", np.argmax)):
+        if finite.size:
+            flat = int(place(np.where(np.isfinite(zs), zs, math.inf if name == "lowest" else -math.inf)))
+            row, column = divmod(flat, len(xs))
+            where = f"{plain(float(xs[column]))} and {plain(float(ys[row]))}"
+            said.append(f"The {name}, {_short(zs[row, column])}, is at {where}.")
+    if finite.size < zs.size:
+        said.append(f"{zs.size - finite.size} of {zs.size} cells have no finite value.")
+
+    def draw(canvas: Canvas) -> None:
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import LogNorm, Normalize
+
+        axes = placed(canvas, 0.75, 0.5, 1.15, 0.15)
+        x_edges, y_edges = _edges(xs), _edges(ys)
+        show_span(axes, "x", Span(float(x_edges[0]), float(x_edges[-1]), _by_ratio(xs)), x_label)
+        show_span(axes, "y", Span(float(y_edges[0]), float(y_edges[-1]), _by_ratio(ys)), y_label)
+        norm = (LogNorm if z_span.log else Normalize)(z_span.low, z_span.high)
+        shown = np.ma.masked_invalid(zs)
+        axes.pcolormesh(
+            x_edges, y_edges, shown, norm=norm, cmap="cividis", gid="cells", edgecolors="face", linewidth=0.3
+        )
+        if level is not None and min(zs.shape) > 1 and finite.min(initial=level) < level < finite.max(initial=level):
+            axes.contour(xs, ys, shown, [level], colors=[LIGHT["vermilion"]], linewidths=2).set_gid("level")
+        bar = placed(canvas, canvas.get_figwidth() - 1.0, 0.5, 0.85, 0.15)
+        # A ladder of steps in place of a picture, so that SVG has shapes alone.
+        steps = np.array([z_span.at(part) for part in np.linspace(0, 1, 65)])
+        colours = ScalarMappable(norm, "cividis").to_rgba(
+            np.sqrt(steps[1:] * steps[:-1]) if z_span.log else (steps[1:] + steps[:-1]) / 2
+        )
+        bar.barh(steps[:-1], 1.0, np.diff(steps), align="edge", color=colours, linewidth=0.3, edgecolor=colours)
+        bar.set_xlim(0, 1)
+        bar.set_xticks([])
+        bar.yaxis.tick_right()
+        bar.yaxis.set_label_position("right")
+        show_span(bar, "y", z_span, z_label)
+        bar.spines[:].set_visible(False)
+        if level is not None and z_span.holds(level):
+            bar.axhline(level, color=LIGHT["vermilion"], linewidth=2)
+
+    return rendered("surface", title, " ".join(said), draw, (6.5, 4.2))
+
+
+def pareto(labels: Sequence[str], x: Sequence[float], y: Sequence[float], *, x_label: str, y_label: str) -> Figure:
+    """Options by two things of which less is better, with those that no other beats in both.
+
+    Args:
+        labels: of the options.
+        x: what each takes of the one.
+        y: of the other; options that take infinitely much of either are not shown.
+        x_label: the one with its unit.
+        y_label: the other.
+    """
+    xs, ys = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    x_label, y_label = elided(x_label, 70), elided(y_label, 50)
+    front = front_of(xs, ys)
+    finite = np.isfinite(xs) & np.isfinite(ys)
+    x_span, y_span = span_of(xs[finite].tolist(), pad=0.08), span_of(ys[finite].tolist(), pad=0.08)
+    names = {place: elided(labels[place], 28) for place in front}
+    listed = "; ".join(f"{names[place]} at {_short(xs[place])} and {_short(ys[place])}" for place in front)
+    missing = int(np.sum(~finite))
+    said = [f"{y_label} against {x_label} of {len(xs)} options.", f"None is better in both than: {listed}."]
+    if missing:
+        said.append(f"{missing} take infinitely much and are not shown.")
+
+    def draw(canvas: Canvas) -> None:
+        axes = placed(canvas, 0.75, 0.5, 0.2, 0.3)
+        show_span(axes, "x", x_span, x_label)
+        show_span(axes, "y", y_span, y_label)
+        axes.grid(color=LIGHT["grid"], linewidth=0.6)
+        others = finite.copy()
+        others[front] = False
+        (rest,) = axes.plot(
+            xs[others], ys[others], "o", markerfacecolor="none", markeredgecolor=LIGHT["muted"], markersize=4.5
+        )
+        rest.set_gid("others")
+        stairs_x, stairs_y = np.repeat(xs[front], 2)[1:], np.repeat(ys[front], 2)[:-1]
+        axes.plot(stairs_x, stairs_y, color=LIGHT["blue"], linewidth=1.2, gid="front")
+        (best,) = axes.plot(xs[front], ys[front], "D", color=LIGHT["blue"], markersize=5)
+        _name_points(axes, x_span, y_span, [(xs[place], ys[place], names[place]) for place in front])
+        _legend(canvas, axes, [best, rest], ["no other is better in both", "others"])
+
+    return rendered("pareto", f"{y_label} against {x_label}", " ".join(said), draw)
+
+
+def front_of(x: Floats, y: Floats) -> list[int]:
+    """The places of the options that no other beats in one respect and equals or beats in the other, by ascending x."""
+    front: list[int] = []
+    best = math.inf
+    for place in np.lexsort((y, x)).tolist():
+        if math.isfinite(x[place]) and y[place] < best:
+            front.append(place)
+            best = float(y[place])
+    return front
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def _short(value: float) -> str:
+    return "∞" if math.isinf(value) else digits(float(value), 0, 3)
+
+
+def _beyond(span: Span) -> float:
+    return span.at(2.0)
+
+
+def _by_ratio(values: Floats) -> bool:
+    """Whether a grid is even in its logarithms rather than in its values."""
+    if len(values) < 3 or values[0] <= 0:
+        return False
+    return bool(np.ptp(np.diff(np.log(values))) < np.ptp(np.diff(values)) / values.mean())
+
+
+def _edges(values: Floats) -> Floats:
+    """Edges of cells around the values of a grid."""
+    if len(values) == 1:
+        return values[0] + np.array([-0.5, 0.5]) * (abs(values[0]) or 1.0)
+    ratio = _by_ratio(values)
+    places = np.log(values) if ratio else values
+    between = (places[1:] + places[:-1]) / 2
+    edges = np.concatenate([[places[0] - (between[0] - places[0])], between, [places[-1] + (places[-1] - between[-1])]])
+    return np.asarray(np.exp(edges) if ratio else edges)
+
+
+def _legend(canvas: Canvas, axes: Axes, handles: Sequence[Artist], names: Sequence[str]) -> None:
+    left = axes.get_position().x0
+    canvas.legend(
+        handles,
+        names,
+        loc="upper left",
+        bbox_to_anchor=(left, 1.0),
+        ncols=len(names),
+        frameon=False,
+        borderaxespad=0.2,
+    )
+
+
+def _name_points(axes: Axes, x: Span, y: Span, points: Sequence[tuple[float, float, str]]) -> None:
+    """Names beside points, those left out that would lie over one before."""
+    width, height = (axes.bbox.width / axes.figure.dpi, axes.bbox.height / axes.figure.dpi)
+    taken: list[tuple[float, float, float]] = []
+    for value, other, text in points:
+        left, bottom, wide = x.part(value) * width + 0.08, y.part(other) * height + 0.04, text_width(text)
+        if left + wide > width:
+            left -= wide + 0.16
+        if any(abs(bottom - b) < 0.15 and left < end and left + wide > start for start, end, b in taken):
+            continue
+        taken.append((left, left + wide, bottom))
+        axes.text(left / width, bottom / height, text, transform=axes.transAxes, va="bottom")
