@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from uncertain_botec.plots.figure import FONT, LIGHT, TEXT
 from uncertain_botec.presentation import number, probability, row_title
 from uncertain_botec.risk.measures import Chance
-from uncertain_botec.units import readable_scale
+from uncertain_botec.units import digits, readable_scale
 from uncertain_botec.vocabulary import QUANTITIES
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _WIDE = 12.0
 # Below this ratio round numbers of one step are more readable than 1, 2, 5.
 _NARROW = 4.0
+
+_NEARLY_ONE = 0.995
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -154,7 +156,7 @@ def flag(
         axes.axvline(value, color=LIGHT[colour], linestyle=dash, linewidth=1.2, gid=f"flag-{row}")
     else:
         text = f"{text} →" if part == 1 else f"← {text}"
-    width, height = _inches(axes)
+    width, height = inches_of(axes)
     half = text_width(text) / 2
     centre = min(max(part * width, half), width - half) if 2 * half < width else width / 2
     axes.text(
@@ -168,7 +170,8 @@ def flag(
     )
 
 
-def _inches(axes: Axes) -> tuple[float, float]:
+def inches_of(axes: Axes) -> tuple[float, float]:
+    """The width and height of axes, in inches."""
     canvas: Any = axes.figure
     box, (width, height) = axes.get_position(), canvas.get_size_inches()
     return float(box.width * width), float(box.height * height)
@@ -193,11 +196,16 @@ class Reading:
 
     def amount(self, value: float, error: float = 0.0) -> str:
         """A printed value with its unit, in a sentence."""
-        return f"{self.number(value, error)} {self.unit}".rstrip()
+        if math.isinf(value):
+            return "infinite"
+        times = "× " if self.unit.startswith("10^") else ""
+        return f"{self.number(value, error)} {times}{self.unit}".rstrip()
 
     def number(self, value: float, error: float = 0.0) -> str:
-        """A printed value without its unit."""
-        return number(value / self.scale, error / self.scale)
+        """A printed value without its unit, to four digits or to those that its error allows."""
+        if error or not math.isfinite(value):
+            return number(value / self.scale, error / self.scale)
+        return f"{value / self.scale:,.4g}"
 
 
 def reading_of(name: str, candidates: Sequence[float]) -> Reading:
@@ -208,6 +216,13 @@ def reading_of(name: str, candidates: Sequence[float]) -> Reading:
     return Reading(row_title(name, scaled), scale, "" if scaled in ("fraction", "count") else scaled)
 
 
+def percent(part: float) -> str:
+    """A part of all draws."""
+    return f"{digits(100 * part, 0, 3)} %"
+
+
 def chance_text(one: Chance) -> str:
-    """A probability without its error."""
+    """A probability without its error, to three digits unless it is nearly one."""
+    if one.error and 0 < one.value < _NEARLY_ONE:
+        return f"{digits(100 * one.value, 100 * one.error, 3)} %"
     return probability(one.value, one.error, one.low, one.high).split(" ±")[0].removesuffix(" (known exactly)")

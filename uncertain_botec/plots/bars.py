@@ -7,7 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from uncertain_botec.plots.axes import Reading, Span, placed, reading_of, show_span, span_of, text_width, widest
+from uncertain_botec.plots.axes import (
+    Reading,
+    Span,
+    inches_of,
+    placed,
+    reading_of,
+    show_span,
+    span_of,
+    text_width,
+    widest,
+)
 from uncertain_botec.plots.figure import LIGHT, Figure, elided, rendered
 from uncertain_botec.presentation import title_of
 from uncertain_botec.sensitivity.indices import UNRESOLVED, Index
@@ -24,6 +34,10 @@ _MOST_ROWS = 14
 _PITCH = 0.27
 _WIDTH = 6.5
 _TOTAL = "cost"
+# The last digit of an item in a bill that is read in units of a readable size.
+_FINEST = 1e-3
+# What is worth a smaller part of what is decided about is rounding.
+_WORTHLESS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -59,7 +73,7 @@ def bill(items: Mapping[str, OutputSummary]) -> Figure:
     reading = reading_of(_TOTAL, [total.p50, total.p10] if total else [one.p50 for _, one in shown])
     rows = []
     for name, one in shown:
-        p10, p50, p90 = (reading.number(getattr(one, key), one.mcse[key]) for key in ("p10", "p50", "p90"))
+        p10, p50, p90 = (_item(getattr(one, key), one.mcse[key], reading) for key in ("p10", "p50", "p90"))
         text = p50 if p10 == p90 else f"{p50}  ({p10} - {p90})"
         title = "Total" if name == _TOTAL else title_of(name)
         low, middle, high = (value / reading.scale for value in (one.p10, one.p50, one.p90))
@@ -69,6 +83,14 @@ def bill(items: Mapping[str, OutputSummary]) -> Figure:
     more = f" {rest} smaller items are not shown." if rest > 0 else ""
     alt = f"{reading.label}, P50 with P10 and P90 in brackets: {said}.{more}"
     return _bars("bill", "The bill, item by item", alt, rows, f"{reading.label}: P50, and P10 to P90")
+
+
+def _item(value: float, error: float, reading: Reading) -> str:
+    """An item to no more digits than the others have that it is added to."""
+    if not math.isfinite(value) or not value:
+        return reading.number(value)
+    text = digits(value / reading.scale, max(error / reading.scale, _FINEST), 3)
+    return text if float(text.replace(",", "")) else f"<{_FINEST:g}"
 
 
 def shares(sensitivity: Sensitivity) -> Figure:
@@ -109,6 +131,9 @@ def value_of_information(sensitivity: Sensitivity) -> Figure:
     title = "What it is worth to know before deciding"
     if worth is None:
         return _empty(name, title, "There is no decision to inform.")
+    stakes = max(abs(one.value) for one in worth.alternatives.values())
+    if worth.perfect.value <= _WORTHLESS * stakes:
+        return _empty(name, title, "Nothing is worth knowing: the decision is clear.")
     reading = reading_of(_TOTAL, [worth.perfect.value])
     few = [*list(worth.inputs.items())[: _MOST_ROWS - len(worth.sets) - 1], *worth.sets.items()]
     rows = [_worth(elided(key, 40), one, reading) for key, one in few]
@@ -143,6 +168,7 @@ class _Swing:
     low: float
     high: float
     texts: tuple[str, str]
+    idle: bool
 
     def width(self, middle: float) -> float:
         return max(self.low, self.high, middle) - min(self.low, self.high, middle)
@@ -167,21 +193,25 @@ def tornado(sensitivity: Sensitivity) -> Figure:
         ends = [(getattr(tail, centre), getattr(tail, f"{centre}_error")) for tail in (low, high)]
         at_low, at_high = (value / reading.scale for value, _ in ends)
         first, second = (reading.number(*end) for end in ends)
-        return _Swing(elided(key), at_low, at_high, (first, second))
+        return _Swing(elided(key), at_low, at_high, (first, second), key in without)
 
+    without = {one.input for one in idle}
     swings = [swing(key, low, high) for key, (low, high) in tails.items() if low is not None and high is not None]
-    swings.sort(key=lambda one: -one.width(middle))
+    swings.sort(key=lambda one: (one.idle, -one.width(middle)))
     shown, rest = swings[:_MOST_ROWS], len(swings) - _MOST_ROWS
-    said = ", ".join(f"{one.name} {one.texts[0]} and {one.texts[1]}" for one in shown)
+    said = ", ".join(f"{one.name} {one.texts[0]} and {one.texts[1]}" for one in shown if not one.idle)
     more = f" {rest} more move it less." if rest > 0 else ""
     around = reading.amount(getattr(sensitivity.overall, centre), getattr(sensitivity.overall, f"{centre}_error"))
-    alt = f"{centre.capitalize()} {reading.label}, {around} overall; in the lowest and highest tenth of {said}.{more}"
+    quantity = f"{centre.capitalize()} {title_of(sensitivity.output).lower()}"
+    alt = f"{quantity} is {around} overall; in the lowest and highest tenth of {said}.{more}"
+    if without:
+        alt += f" Without influence: {', '.join(sorted(without))}."
     ends = [value for one in shown for value in (one.low, one.high)]
     span = span_of([*ends, middle], log=False, pad=0.02)
     height = 0.85 + 1.25 * _PITCH * len(shown)
 
     def draw(canvas: Canvas) -> None:
-        sides = widest(text for one in shown for text in one.texts) + 0.12
+        sides = widest(text for one in shown for text in (*one.texts, *([_IDLE] if one.idle else []))) + 0.12
         axes = placed(canvas, widest(one.name for one in shown) + 0.3, 0.5, 0.2, 0.3)
         _rows_of(axes, [one.name for one in shown])
         wide = _with_room(axes, span, sides, sides)
@@ -200,10 +230,14 @@ def _resolved(tail: Tail) -> bool:
 
 
 _HOLLOW = 0.25
+_IDLE = "no influence"
 
 
 def _swung(axes: Axes, span: Span, place: int, one: _Swing, middle: float) -> None:
     """Two bars from the middle: hollow to where a low input leads, full to where a high one does."""
+    if one.idle:
+        axes.annotate(_IDLE, (middle, place), (4, 0), textcoords="offset points", va="center_baseline")
+        return
     ends = [min(max(value, span.low), span.high) for value in (one.low, one.high)]
     start = min(max(middle, span.low), span.high)
     same = (ends[0] - start) * (ends[1] - start) > 0
@@ -275,7 +309,7 @@ def _bars(name: str, title: str, alt: str, rows: Sequence[_Row], label: str, *, 
         wide = _with_room(axes, span, 0.0, _text_beyond(axes, rows, span))
         show_span(axes, "x", wide, label)
         for place, row in enumerate(rows):
-            _bar(axes, wide, place, row)
+            _bar(axes, wide, place, row, span.high)
         if any(row.whole for row in rows) and len(rows) > 1:
             axes.axhline(len(rows) - 1.5, color=LIGHT["muted"], linewidth=0.8)
         if other:
@@ -290,22 +324,27 @@ def _bars(name: str, title: str, alt: str, rows: Sequence[_Row], label: str, *, 
     return rendered(name, title, alt, draw, (_WIDTH, 0.5 + top + 0.1 + _PITCH * max(len(rows), 1)))
 
 
-def _bar(axes: Axes, span: Span, place: int, row: _Row) -> None:
+def _bar(axes: Axes, span: Span, place: int, row: _Row, most: float) -> None:
+    """One row; what is infinite ends where the largest of the others does."""
     colour = LIGHT["muted" if row.whole else "blue"]
-    low, value, high = (min(max(part, span.low), span.high) for part in (row.low, row.value, row.high))
+    low, value, high = (min(part, most) for part in (row.low, row.value, row.high))
     axes.barh(place, value, 0.62, facecolor=colour, alpha=0.75, linewidth=0, gid=f"bar-{place}")
     if high > low:
         axes.plot([low, high], [place, place], color=LIGHT["ink"], linewidth=1.2, gid=f"whisker-{place}")
         axes.plot([low, high], [place, place], "|", color=LIGHT["ink"], markersize=6, markeredgewidth=1.2)
     if row.other is not None:
         axes.plot([row.other], [place], "D", markerfacecolor="none", markeredgecolor=LIGHT["vermilion"], markersize=5)
-    end = max(value, high, row.other or 0.0)
+    end = max(value, high)
+    if row.other is not None:
+        # The text stands beyond the mark where it would lie over it.
+        unit = (span.high - span.low) / inches_of(axes)[0]
+        end = max(end, row.other) if row.other < end + unit * (text_width(row.text) + 0.2) else end
     axes.annotate(row.text, (end, place), (6, 0), textcoords="offset points", ha="left", va="center_baseline")
 
 
 def _text_beyond(axes: Axes, rows: Iterable[_Row], span: Span) -> float:
     """How much room the texts need beyond the span's end, in inches, those of short bars having some of their own."""
-    inches = _inches(axes)
+    inches = inches_of(axes)[0]
     needed = 0.0
     for row in rows:
         end = min(max(row.value, row.high, row.other or 0.0), span.high)
@@ -316,14 +355,9 @@ def _text_beyond(axes: Axes, rows: Iterable[_Row], span: Span) -> float:
     return max(needed, 0.1)
 
 
-def _inches(axes: Axes) -> float:
-    canvas = axes.get_figure()
-    return 1.0 if canvas is None else float(axes.get_position().width * canvas.get_window_extent().width / canvas.dpi)
-
-
 def _with_room(axes: Axes, span: Span, left: float, right: float) -> Span:
     """The span and so many inches more at its ends."""
-    inches = _inches(axes)
+    inches = inches_of(axes)[0]
     unit = (span.high - span.low) / max(inches - left - right, 0.5)
     return Span(span.low - left * unit, span.high + right * unit, log=False)
 

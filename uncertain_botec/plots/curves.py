@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +12,23 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from uncertain_botec.draws import Draws
-from uncertain_botec.plots.axes import Reading, Span, chance_text, flag, placed, reading_of, show_span, span_of
+from uncertain_botec.plots.axes import (
+    Reading,
+    Span,
+    chance_text,
+    flag,
+    inches_of,
+    percent,
+    placed,
+    reading_of,
+    show_span,
+    span_of,
+    text_width,
+)
 from uncertain_botec.plots.figure import LIGHT, Figure, elided, rendered
 from uncertain_botec.presentation import amount, title_of
 from uncertain_botec.risk import measures
 from uncertain_botec.tallies import quantiles
-from uncertain_botec.units import digits
 from uncertain_botec.vocabulary import LIMITS, QUANTITIES
 
 if TYPE_CHECKING:
@@ -90,15 +102,14 @@ def s_curve(
     levels = sorted({*(p for p in _MARKED if confidence is None or abs(p - confidence) > _CLOSE), confidence or 0.5})
     first, *marks = measures.quantiles_at(values, (0.1, *levels))
     marked = list(zip(levels, marks, strict=True))
-    reading = reading_of(output, (marks[0].value, first.value, float(values.min())))
+    reading = reading_of(output, (marks[0].value, first.value, float(values.min()), limit or 0.0))
     endless = float(np.isinf(values).mean())
     kept = None if limit is None else measures.chance(values <= limit, exact=draws.scenario.certain(output))
     kind = next((name for name, limited in LIMITS.items() if limited == output), "limit")
+    unit = QUANTITIES[output].unit
     said = list(_said(output, reading, [(0.1, first), *marked], endless))
     if kept is not None and limit is not None:
-        said.append(
-            f"The {kind}, {amount(limit, QUANTITIES[output].unit)}, is kept with probability {chance_text(kept)}."
-        )
+        said.append(f"The {kind}, {amount(limit, unit)}, is kept with probability {chance_text(kept)}.")
     if point is not None:
         said.append(f"The point estimate is {reading.amount(point)}.")
     x, p = curve(np.asarray(values, np.float64), levels)
@@ -111,12 +122,14 @@ def s_curve(
         _frame(axes, span, reading.label)
         _line(axes, span, x, p, LIGHT["blue"], "-", "curve")
         _endless(axes, endless)
-        for level, one in marked:
-            if math.isfinite(one.value):
-                _mark(axes, span, one.value / reading.scale, level, reading.number(one.value, one.error))
+        for reached in _together(marked):
+            level, one = reached[0]
+            levels = " - ".join(f"P{100 * end:g}" for end in dict.fromkeys((level, reached[-1][0])))
+            text = f"{levels}  {reading.number(one.value, one.error)}"
+            _mark(axes, span, one.value / reading.scale, level, text, extra)
         row = 0
         if limit is not None and kept is not None:
-            text = f"{kind} {reading.number(limit)}: {chance_text(kept)} chance of keeping it"
+            text = f"{kind} {amount(limit, unit)}: {chance_text(kept)} chance of keeping it"
             flag(axes, span, limit / reading.scale, text, row=row, colour="vermilion")
             row += 1
         if point is not None:
@@ -170,14 +183,14 @@ def _said(
     output: str, reading: Reading, marked: Sequence[tuple[float, measures.Figure]], endless: float
 ) -> Iterator[str]:
     """The quantiles in a sentence, and how many draws never end."""
+    first = marked[0][1]
+    if not first.error and all(one == first for _, one in marked):
+        yield f"{title_of(output)} is {reading.amount(first.value)} in every draw."
+        return
     parts = (f"P{100 * level:g} {reading.amount(one.value, one.error)}" for level, one in marked)
     yield f"{title_of(output)}: {', '.join(parts)} (the chance of being at or below, in percent)."
     if endless:
-        yield f"In {_percent(endless)} of the draws it is infinite: the run never finishes."
-
-
-def _percent(part: float) -> str:
-    return f"{digits(100 * part, 0, 3)} %"
+        yield f"In {percent(endless)} of the draws it is infinite: the run never finishes."
 
 
 def _span(xs: Sequence[Floats], ps: Sequence[Floats], extra: Sequence[float]) -> Span:
@@ -206,17 +219,29 @@ def _line(axes: Axes, span: Span, x: Floats, p: Floats, colour: str, dash: objec
     return line
 
 
-def _mark(axes: Axes, span: Span, value: float, level: float, text: str) -> None:
-    """A point of the curve with its level and its value, on the free side of it."""
+def _together(marked: Sequence[tuple[float, measures.Figure]]) -> list[list[tuple[float, measures.Figure]]]:
+    """Finite quantiles, those that are equal in one list."""
+    finite = [one for one in marked if math.isfinite(one[1].value)]
+    return [list(equal) for _, equal in groupby(finite, key=lambda one: one[1].value)]
+
+
+def _mark(axes: Axes, span: Span, value: float, level: float, text: str, lines: Sequence[float]) -> None:
+    """A point of the curve with its level and its value, below it or, where a line is in the way there, above."""
     axes.plot([value], [level], "o", color=LIGHT["blue"], markersize=4.5, gid=f"p{100 * level:g}".replace(".", "-"))
-    beside = span.part(value) < 0.8
+    inches = inches_of(axes)[0]
+    room, wide = span.part(value) * inches, text_width(text) + 0.12
+    gaps = [span.part(line) * inches - room for line in lines]
+    free = room + wide < inches and not any(0 < gap < wide for gap in gaps)
+    # An S-curve leaves the lower right and the upper left of each of its points free.
+    right = free or room < wide or any(-wide < gap < 0 for gap in gaps)
     axes.annotate(
-        f"P{100 * level:g}  {text}",
+        text,
         (value, level),
-        (7 if beside else -7, -3 if beside else 3),
+        (7 if right else -7, -3 if right else 3),
         textcoords="offset points",
-        ha="left" if beside else "right",
-        va="top" if beside else "bottom",
+        ha="left" if right else "right",
+        va="top" if right else "bottom",
+        bbox={"facecolor": LIGHT["paper"], "alpha": 0.8, "linewidth": 0, "pad": 0.6},
     )
 
 
@@ -226,7 +251,7 @@ def _endless(axes: Axes, endless: float) -> None:
         return
     top = 1 - endless
     axes.axhline(top, color=LIGHT["muted"], linestyle=":", linewidth=1.0, gid="endless")
-    text = f"{_percent(endless)} never finish" if top else "no run finishes"
+    text = f"{percent(endless)} never finish" if top else "no run finishes"
     above = top < 0.93
     axes.text(
         0.01,

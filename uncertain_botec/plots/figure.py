@@ -186,6 +186,8 @@ _OPENING = re.compile(r"<svg\b[^>]*>")
 _TAG = re.compile(r"<[^>]*>")
 _STYLE = re.compile(r"\s*<defs>\s*<style[^>]*>\*\{(?P<rules>[^}]*)\}</style>\s*</defs>")
 _ID = re.compile(r'(?P<before>\bid="|href="#|url\(#)')
+# A hundredth of a point is less than anybody sees.
+_FINE = re.compile(r"(?<![\w.])\d+\.\d{3,}(?![\w.])")
 _VARIABLE = {colour: f"var(--fig-{name}, {colour})" for name, colour in LIGHT.items()}
 _COLOUR = re.compile(rf"(?P<what>fill|stroke): (?P<colour>{'|'.join(LIGHT.values())})\b")
 
@@ -212,5 +214,6 @@ def _for_pages(svg: str, name: str, title: str, alt: str) -> str:
 def _own_tag(tag: str, name: str) -> str:
     """A tag with ids of this figure's own, the reader's font, and colours that a page may set."""
     tag = _ID.sub(rf"\g<before>{name}-", tag).replace(f"'{FONT}', ", "")
+    tag = _FINE.sub(lambda found: f"{float(found[0]):.2f}", tag)
     # A viewer that knows no variables drops the second and keeps the first.
     return _COLOUR.sub(lambda found: f"{found[0]}; {found['what']}: {_VARIABLE[found['colour']]}", tag)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from uncertain_botec.distributions import Distribution
 from uncertain_botec.distributions.level import level_of_u
-from uncertain_botec.plots.axes import Reading, Span, placed, reading_of, show_span, span_of
+from uncertain_botec.plots.axes import Reading, Span, inches_of, placed, reading_of, show_span, span_of, text_width
 from uncertain_botec.plots.figure import LIGHT, Figure, rendered
 from uncertain_botec.scenario import Input
 from uncertain_botec.units import to_base, to_display
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-_SIZE = (3.2, 1.5)
-_CELLS = 96
+_SIZE = (3.2, 1.6)
+_CELLS = 192
 # The axis shows all but this part of the belief at either end.
 _BEYOND = 2e-3
 # Counts with more values than this between the ends are shown in groups.
 _MOST_STEMS = 40
+
+# By ratios goes what reaches so many times as far up as down.
+_SKEWED = 2.0
 
 _LEVELS = {"P10": 0.1, "P50": 0.5, "P90": 0.9}
 
@@ -42,13 +46,13 @@ def prior(scenario_input: Input) -> Figure:
     name, belief = scenario_input.name, scenario_input.distribution
     unit = QUANTITIES[name].unit
     shown = to_display(_quantiles(belief, [_BEYOND, *_LEVELS.values(), 1 - _BEYOND]), unit)
-    low, p10, p50, p90, high = shown.tolist()
-    reading = reading_of(name, [p50])
+    _, p10, p50, p90, _ = shown.tolist()
+    reading = _reading(name, p50)
     title = f"{name}: {belief.family}"
     if scenario_input.known:
         return _known(name, title, p50, reading)
     factor = to_base(reading.scale, unit)
-    span = _span(belief, low / reading.scale, high / reading.scale, factor)
+    span = _span(belief, (shown / reading.scale).tolist(), factor)
     points, masses = _stems(belief, span, factor)
     edges, heights = density(belief, span, factor)
     ticks = [value / reading.scale for value in (p10, p50, p90)]
@@ -60,10 +64,8 @@ def prior(scenario_input: Input) -> Figure:
         alt += f" The likeliest single value is {value}, with probability {100 * masses[largest]:.3g} %."
 
     def draw(canvas: Canvas) -> None:
-        axes = placed(canvas, 0.15, 0.5, 0.15, 0.25)
-        show_span(axes, "x", span, reading.label, most=5)
-        axes.set_yticks([])
-        axes.spines["left"].set_visible(False)
+        axes = placed(canvas, 0.2, 0.6, 0.2, 0.25)
+        _frame(axes, span, reading, name)
         if edges.size:
             axes.stairs(
                 heights / heights.max(), edges, fill=True, color=LIGHT["blue"], alpha=0.35, linewidth=0, gid="density"
@@ -78,6 +80,25 @@ def prior(scenario_input: Input) -> Figure:
     return rendered(f"prior-{name}", title, alt, draw, _SIZE)
 
 
+def _reading(name: str, typical: float) -> Reading:
+    """As that of an output, but called by its name as it is stated, or by its unit where there is no room for both."""
+    reading = reading_of(name, [typical])
+    unit = reading.unit.removesuffix(name).strip()
+    label = f"{name} ({unit})" if unit else name
+    return replace(reading, label=label if text_width(label) < _SIZE[0] - 0.1 else unit)
+
+
+def _frame(axes: Axes, span: Span, reading: Reading, name: str) -> None:
+    """An axis for values alone; its label is in two lines where it is long."""
+    show_span(axes, "x", span, reading.label, most=5)
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    if name not in reading.label:
+        height = inches_of(axes)[1]
+        axes.text(0.5, -0.24 / height, name, transform=axes.transAxes, ha="center", va="top")
+        axes.xaxis.set_label_coords(0.5, -0.41 / height)
+
+
 def _quantiles(belief: Distribution, levels: Sequence[float]) -> Floats:
     return np.asarray(belief.quantile(level_of_u(np.array(levels))), np.float64)
 
@@ -86,19 +107,20 @@ def _known(name: str, title: str, value: float, reading: Reading) -> Figure:
     span = span_of([value / reading.scale], least=0.5)
 
     def draw(canvas: Canvas) -> None:
-        axes = placed(canvas, 0.15, 0.5, 0.15, 0.25)
-        show_span(axes, "x", span, reading.label, most=5)
-        axes.set_yticks([])
-        axes.spines["left"].set_visible(False)
+        axes = placed(canvas, 0.2, 0.6, 0.2, 0.25)
+        _frame(axes, span, reading, name)
         axes.axvline(value / reading.scale, color=LIGHT["blue"], linewidth=2, gid="known")
+        axes.text(0.5, 1.05, reading.number(value), transform=axes.transAxes, ha="center")
 
     return rendered(f"prior-{name}", title, f"{name} is known exactly: {reading.amount(value)}.", draw, _SIZE)
 
 
-def _span(belief: Distribution, low: float, high: float, factor: float) -> Span:
+def _span(belief: Distribution, quantiles: Sequence[float], factor: float) -> Span:
     """What shows nearly all of a belief, and the ends of its support that are near."""
+    low, p10, p50, p90, high = quantiles
     first, last = (end / factor for end in belief.support)
-    span = span_of([low, high], pad=0.08)
+    # What reaches as far down as up is more readable by differences, however near to nothing it comes.
+    span = span_of([low, high], log=None if p90 - p50 > _SKEWED * (p50 - p10) else False, pad=0.08)
     ends = [end for end in (first, last) if math.isfinite(end) and not span.log and span.holds(end)]
     return span_of([low, high, *ends], log=span.log, pad=0.08)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from uncertain_botec.plots.axes import Span, placed, plain, show_span, span_of, text_width
+from uncertain_botec.plots.axes import Span, inches_of, placed, plain, show_span, span_of, text_width
 from uncertain_botec.plots.figure import LIGHT, Figure, elided, printable, rendered
 from uncertain_botec.units import digits
 
@@ -103,7 +103,9 @@ def surface(
     xs, ys, zs = (np.asarray(values, np.float64) for values in (x, y, z))
     x_label, y_label, z_label = elided(x_label, 60), elided(y_label, 45), elided(z_label, 45)
     finite = zs[np.isfinite(zs)]
-    z_span = span_of(finite.tolist(), pad=0.0)
+    # Chances are read by differences.
+    chances = bool(np.all((finite >= 0) & (finite <= 1)))
+    z_span = Span(0.0, 1.0, log=False) if chances else span_of(finite.tolist(), pad=0.0)
     title = f"{z_label} over {x_label} and {y_label}"
     said = [f"{title}."]
     for name, place in (("lowest", np.argmin), ("highest", np.argmax)):
@@ -217,18 +219,22 @@ def _by_ratio(values: Floats) -> bool:
     """Whether a grid is even in its logarithms rather than in its values."""
     if len(values) < 3 or values[0] <= 0:
         return False
-    return bool(np.ptp(np.diff(np.log(values))) < np.ptp(np.diff(values)) / values.mean())
+    by_ratio, by_difference = np.diff(np.log(values)), np.diff(values)
+    return float(np.ptp(by_ratio) * by_difference.mean()) < float(np.ptp(by_difference) * by_ratio.mean())
 
 
 def _edges(values: Floats) -> Floats:
     """Edges of cells around the values of a grid."""
     if len(values) == 1:
-        return values[0] + np.array([-0.5, 0.5]) * (abs(values[0]) or 1.0)
-    ratio = _by_ratio(values)
-    places = np.log(values) if ratio else values
+        return np.asarray(values[0] + np.array([-0.5, 0.5]) * (abs(float(values[0])) or 1.0))
+    if _by_ratio(values):
+        return np.asarray(np.exp(_around(np.log(values))))
+    return _around(values)
+
+
+def _around(places: Floats) -> Floats:
     between = (places[1:] + places[:-1]) / 2
-    edges = np.concatenate([[places[0] - (between[0] - places[0])], between, [places[-1] + (places[-1] - between[-1])]])
-    return np.asarray(np.exp(edges) if ratio else edges)
+    return np.concatenate([[2 * places[0] - between[0]], between, [2 * places[-1] - between[-1]]])
 
 
 def _legend(canvas: Canvas, axes: Axes, handles: Sequence[Artist], names: Sequence[str]) -> None:
@@ -246,7 +252,7 @@ def _legend(canvas: Canvas, axes: Axes, handles: Sequence[Artist], names: Sequen
 
 def _name_points(axes: Axes, x: Span, y: Span, points: Sequence[tuple[float, float, str]]) -> None:
     """Names beside points, those left out that would lie over one before."""
-    width, height = (axes.bbox.width / axes.figure.dpi, axes.bbox.height / axes.figure.dpi)
+    width, height = inches_of(axes)
     taken: list[tuple[float, float, float]] = []
     for value, other, text in points:
         left, bottom, wide = x.part(value) * width + 0.08, y.part(other) * height + 0.04, text_width(text)
