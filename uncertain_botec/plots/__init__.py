@@ -3,12 +3,13 @@
 Amounts that are passed in are in printed units, as draws[name], reviews, summaries and studies have them.
 """
 
-from uncertain_botec.plots.bars import bill, shares, tornado, value_of_information
+from uncertain_botec.plots.bars import bill, shares, value_of_information
+from uncertain_botec.plots.cost_and_time import joint
 from uncertain_botec.plots.curves import s_curve, s_curves
 from uncertain_botec.plots.figure import DARK, LIGHT, Figure
-from uncertain_botec.plots.joint import joint
 from uncertain_botec.plots.priors import prior
 from uncertain_botec.plots.sweeps import pareto, surface, sweep_lines
+from uncertain_botec.plots.tornadoes import tornado
 
 __all__ = [
     "DARK",

@@ -84,7 +84,7 @@ def ticks_of(span: Span, most: int = 7) -> list[float]:
     if not span.log or span.high / span.low < _NARROW:
         return _even(span.low, span.high, most)
     decades = range(math.floor(math.log10(span.low)), math.ceil(math.log10(span.high)) + 1)
-    for steps in ((1, 2, 5), (1, 3), (1,)):
+    for steps in ((1, 1.5, 2, 3, 4, 5, 6, 8), (1, 2, 3, 5), (1, 2, 5), (1, 3), (1,)):
         found = [step * 10.0**power for power in decades for step in steps if span.holds(step * 10.0**power)]
         if len(found) <= most:
             break

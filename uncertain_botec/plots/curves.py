@@ -25,7 +25,7 @@ from uncertain_botec.plots.axes import (
     span_of,
     text_width,
 )
-from uncertain_botec.plots.figure import LIGHT, Figure, elided, rendered
+from uncertain_botec.plots.figure import BACKED, LIGHT, Figure, elided, rendered
 from uncertain_botec.presentation import amount, title_of
 from uncertain_botec.risk import measures
 from uncertain_botec.tallies import quantiles
@@ -146,6 +146,7 @@ def s_curves(runs: Sequence[tuple[str, Draws]], output: str) -> Figure:
         runs: a label and the draws of each.
         output: which they all have.
     """
+    left_out = len(runs) - MOST_CURVES
     runs = list(runs)[:MOST_CURVES]
     middles = [measures.quantiles_at(one[output], (0.1, 0.5, 0.9)) for _, one in runs]
     reading = reading_of(output, [figures[1].value for figures in middles] + [figures[0].value for figures in middles])
@@ -161,6 +162,9 @@ def s_curves(runs: Sequence[tuple[str, Draws]], output: str) -> Figure:
         + "."
         for name, three in zip(names, middles, strict=True)
     ]
+
+    if left_out > 0:
+        said.append(f"{left_out} more are not shown.")
 
     def draw(canvas: Canvas) -> None:
         axes = placed(canvas, 0.65, 0.5, 0.25, 0.15 + 0.18 * len(names))
@@ -241,7 +245,7 @@ def _mark(axes: Axes, span: Span, value: float, level: float, text: str, lines: 
         textcoords="offset points",
         ha="left" if right else "right",
         va="top" if right else "bottom",
-        bbox={"facecolor": LIGHT["paper"], "alpha": 0.8, "linewidth": 0, "pad": 0.6},
+        bbox=dict(BACKED),
     )
 
 

@@ -6,7 +6,7 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
@@ -48,6 +48,9 @@ DARK: Mapping[str, str] = MappingProxyType(
     }
 )
 """The same colours for a dark page."""
+
+BACKED: Mapping[str, Any] = MappingProxyType({"facecolor": LIGHT["paper"], "alpha": 0.8, "linewidth": 0, "pad": 0.6})
+"""The box behind a text that may lie over lines."""
 
 TEXT = 9.0
 """Size of all text, in points."""
@@ -121,8 +124,8 @@ class Figure:
     name: str
     title: str
     alt: str
-    svg: str
-    png: bytes
+    svg: str = field(repr=False)
+    png: bytes = field(repr=False)
     width: int
     height: int
 

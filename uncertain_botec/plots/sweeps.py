@@ -46,7 +46,7 @@ def sweep_lines(
     """
     xs, low, middle, high = (np.asarray(values, np.float64) for values in (x, p10, p50, p90))
     x_label, y_label = elided(x_label, 70), elided(y_label, 50)
-    x_span = span_of(xs.tolist(), pad=0.03)
+    x_span = span_of(xs.tolist(), log=True if _by_ratio(xs) else None, pad=0.03)
     y_span = span_of([*low, *middle, *high, *([] if limit is None else [limit])])
     finite = np.flatnonzero(np.isfinite(middle))
     said = [f"{y_label} against {x_label}, P50 with P10 and P90 in brackets."]

@@ -25,7 +25,7 @@ from uncertain_botec.plots.axes import (
     span_of,
     text_width,
 )
-from uncertain_botec.plots.figure import LIGHT, Figure, rendered
+from uncertain_botec.plots.figure import BACKED, LIGHT, Figure, rendered
 from uncertain_botec.presentation import amount
 from uncertain_botec.risk import measures
 from uncertain_botec.risk.measures import Chance, Isocurve, Pair
@@ -258,6 +258,7 @@ def _pair(axes: Axes, cost: _Side, time: _Side, pair: Pair) -> None:
         textcoords="offset points",
         ha="left" if right else "right",
         va="bottom" if right else "top",
+        bbox=dict(BACKED),
     )
 
 
