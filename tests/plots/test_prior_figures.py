@@ -134,11 +134,11 @@ def test_a_point_in_a_mixture_stands_beside_its_area() -> None:
 
 def test_what_is_known_is_a_line() -> None:
     """A value that is known exactly is a line with its number."""
-    figure = plots.prior(_input("accelerators", "fixed", value=2048.0))
+    figure = plots.prior(_input("accelerators", "fixed", value=16384.0))
     assert group(figure, "known") is not None
     assert group(figure, "density") is None
-    assert "2,048" in words(figure)
-    assert figure.alt == "accelerators is known exactly: 2,048 accelerators."
+    assert "16,384" in words(figure)
+    assert figure.alt == "accelerators is known exactly: 16,384 accelerators."
 
 
 def test_quantiles_are_marked_and_said() -> None:

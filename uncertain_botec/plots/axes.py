@@ -25,6 +25,9 @@ _NARROW = 4.0
 
 _NEARLY_ONE = 0.995
 
+# Whole numbers below this are written whole.
+_WHOLE = 1e6
+
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -205,7 +208,8 @@ class Reading:
         """A printed value without its unit, to four digits or to those that its error allows."""
         if error or not math.isfinite(value):
             return number(value / self.scale, error / self.scale)
-        return f"{value / self.scale:,.4g}"
+        shown = value / self.scale
+        return f"{shown:,.0f}" if shown == round(shown) and abs(shown) < _WHOLE else f"{shown:,.4g}"
 
 
 def reading_of(name: str, candidates: Sequence[float]) -> Reading:

@@ -15,7 +15,7 @@ from uncertain_botec.distributions.level import level_of_u
 from uncertain_botec.plots.axes import Reading, Span, inches_of, placed, reading_of, show_span, span_of, text_width
 from uncertain_botec.plots.figure import LIGHT, Figure, rendered
 from uncertain_botec.scenario import Input
-from uncertain_botec.units import to_base, to_display
+from uncertain_botec.units import is_count, to_base, to_display
 from uncertain_botec.vocabulary import QUANTITIES
 
 if TYPE_CHECKING:
@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-_SIZE = (3.2, 1.6)
+_SIZE = (3.2, 1.65)
 _CELLS = 192
 # The axis shows all but this part of the belief at either end.
 _BEYOND = 2e-3
 # Counts with more values than this between the ends are shown in groups.
 _MOST_STEMS = 40
+
+_WHOLE = 1e6
 
 # By ratios goes what reaches so many times as far up as down.
 _SKEWED = 2.0
@@ -64,7 +66,7 @@ def prior(scenario_input: Input) -> Figure:
         alt += f" The likeliest single value is {value}, with probability {100 * masses[largest]:.3g} %."
 
     def draw(canvas: Canvas) -> None:
-        axes = placed(canvas, 0.2, 0.6, 0.2, 0.25)
+        axes = placed(canvas, 0.2, 0.64, 0.2, 0.25)
         _frame(axes, span, reading, name)
         if edges.size:
             axes.stairs(
@@ -82,7 +84,9 @@ def prior(scenario_input: Input) -> Figure:
 
 def _reading(name: str, typical: float) -> Reading:
     """As that of an output, but called by its name as it is stated, or by its unit where there is no room for both."""
-    reading = reading_of(name, [typical])
+    # A count is shown whole: nearly as many is not what was stated.
+    whole = QUANTITIES[name].whole or is_count(QUANTITIES[name].unit)
+    reading = reading_of(name, [1.0 if whole and typical == round(typical) and typical < _WHOLE else typical])
     unit = reading.unit.removesuffix(name).strip()
     label = f"{name} ({unit})" if unit else name
     return replace(reading, label=label if text_width(label) < _SIZE[0] - 0.1 else unit)
@@ -95,8 +99,8 @@ def _frame(axes: Axes, span: Span, reading: Reading, name: str) -> None:
     axes.spines["left"].set_visible(False)
     if name not in reading.label:
         height = inches_of(axes)[1]
-        axes.text(0.5, -0.24 / height, name, transform=axes.transAxes, ha="center", va="top")
-        axes.xaxis.set_label_coords(0.5, -0.41 / height)
+        axes.text(0.5, -0.27 / height, name, transform=axes.transAxes, ha="center", va="top")
+        axes.xaxis.set_label_coords(0.5, -0.43 / height)
 
 
 def _quantiles(belief: Distribution, levels: Sequence[float]) -> Floats:
@@ -107,7 +111,7 @@ def _known(name: str, title: str, value: float, reading: Reading) -> Figure:
     span = span_of([value / reading.scale], least=0.5)
 
     def draw(canvas: Canvas) -> None:
-        axes = placed(canvas, 0.2, 0.6, 0.2, 0.25)
+        axes = placed(canvas, 0.2, 0.64, 0.2, 0.25)
         _frame(axes, span, reading, name)
         axes.axvline(value / reading.scale, color=LIGHT["blue"], linewidth=2, gid="known")
         axes.text(0.5, 1.05, reading.number(value), transform=axes.transAxes, ha="center")
