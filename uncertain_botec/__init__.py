@@ -11,6 +11,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from uncertain_botec.decisions.comparing import compare_scenarios
+    from uncertain_botec.decisions.comparison import Comparison
+    from uncertain_botec.decisions.solution import Solution
+    from uncertain_botec.decisions.solving import solve
+    from uncertain_botec.decisions.surface import Sweep
+    from uncertain_botec.decisions.sweeping import sweep
     from uncertain_botec.draws import Draws
     from uncertain_botec.errors import BotecError, PriorFileError
     from uncertain_botec.forecasting import forecast
@@ -26,14 +32,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BotecError",
+    "Comparison",
     "Draws",
     "PriorFileError",
     "RiskReview",
     "Scenario",
     "Sensitivity",
     "Sizing",
+    "Solution",
     "Summary",
+    "Sweep",
     "analyse_sensitivity",
+    "compare_scenarios",
     "dump_scenario",
     "estimate_many",
     "forecast",
@@ -41,19 +51,25 @@ __all__ = [
     "review_risk",
     "sample",
     "size",
+    "solve",
     "summarize",
+    "sweep",
 ]
 
 _HOMES = {
     "BotecError": "errors",
+    "Comparison": "decisions.comparison",
     "Draws": "draws",
     "PriorFileError": "errors",
     "RiskReview": "risk.review",
     "Scenario": "scenario",
     "Sensitivity": "sensitivity.result",
     "Sizing": "sizing",
+    "Solution": "decisions.solution",
     "Summary": "summaries",
+    "Sweep": "decisions.surface",
     "analyse_sensitivity": "sensitivity.study",
+    "compare_scenarios": "decisions.comparing",
     "dump_scenario": "scenario",
     "estimate_many": "sampling.batches",
     "forecast": "forecasting",
@@ -61,7 +77,9 @@ _HOMES = {
     "review_risk": "risk.review",
     "sample": "sampling.engine",
     "size": "sizing",
+    "solve": "decisions.solving",
     "summarize": "summaries",
+    "sweep": "decisions.sweeping",
 }
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from uncertain_botec.architecture import Network, Transformer
@@ -153,6 +154,15 @@ class Scenario:
         )
         head = f"<caption>{html.escape(self.title)}</caption><tr><th>input</th><th>family</th><th>source</th></tr>"
         return f"<table>{head}{rows}</table>"
+
+
+def labels(scenarios: Sequence[Scenario]) -> tuple[str, ...]:
+    """Short names that differ: those of the files, or else titles, numbered where they are the same."""
+    names = [Path(one.path).stem or one.title for one in scenarios]
+    return tuple(
+        name if names.count(name) == 1 else f"{name} #{names[:place].count(name) + 1}"
+        for place, name in enumerate(names)
+    )
 
 
 def dump_scenario(scenario: Scenario) -> str:

@@ -134,7 +134,7 @@ def size(
         raise UsageError(f"a confidence of {confidence:g} is not between 0 and 1")
     if sizes is not None and not all(1 <= one <= _MOST_ACCELERATORS and one == int(one) for one in sizes):
         raise UsageError("sizes are whole numbers of accelerators, from 1")
-    granularity = _granularity(scenario)
+    granularity = granularity_of(scenario)
     notes = [] if scenario.inputs["accelerators"].known else ["accelerators are uncertain in the file; here each size"]
     wanted = sorted(set(map(int, sizes))) if sizes else _ladder(scenario, granularity)
     left_out = [one for one in wanted if one < granularity]
@@ -185,7 +185,7 @@ def _largest(scenario: Scenario, name: str) -> float:
     return high if math.isfinite(high) else 1.0
 
 
-def _granularity(scenario: Scenario) -> int:
+def granularity_of(scenario: Scenario) -> int:
     """Accelerators that one replica of the layout takes; without a layout, those of a node."""
     if "data_parallel" in scenario.plan.outputs:
         group = max(_largest(scenario, "tensor_parallel"), _largest(scenario, "expert_parallel"))

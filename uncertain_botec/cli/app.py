@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from uncertain_botec.cli import options
+from uncertain_botec.cli.compare import compare
 from uncertain_botec.cli.listing import Kind, listing
 from uncertain_botec.cli.options import (
     Cache,
@@ -38,6 +39,8 @@ from uncertain_botec.cli.printing import print_json as _print_json
 from uncertain_botec.cli.printing import say as _say
 from uncertain_botec.cli.risk import risk
 from uncertain_botec.cli.sensitivity import sensitivity
+from uncertain_botec.cli.solve import solve
+from uncertain_botec.cli.sweep import sweep
 from uncertain_botec.errors import Fault, PriorFileError, UsageError
 
 if TYPE_CHECKING:
@@ -268,6 +271,9 @@ def size(
 
 
 app.command()(risk)
+app.command()(compare)
+app.command()(sweep)
+app.command()(solve)
 app.command()(sensitivity)
 
 

@@ -94,12 +94,13 @@ def _part(text: str, fault: str) -> float:
     return value
 
 
-def _complete_run(incomplete: str) -> list[str]:
+def complete_run(incomplete: str) -> list[str]:
+    """The shipped runs that begin so."""
     return [name for name in shipped("runs") if name.startswith(incomplete)]
 
 
 Run = Annotated[
-    str, typer.Argument(metavar="RUN", help="A prior file, or the name of a shipped run.", autocompletion=_complete_run)
+    str, typer.Argument(metavar="RUN", help="A prior file, or the name of a shipped run.", autocompletion=complete_run)
 ]
 Settings = Annotated[
     list[str] | None,

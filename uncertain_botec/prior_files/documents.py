@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,13 @@ class _Reader:
             if isinstance(reference, str):
                 self._include(reference, Place(where, f"$.include[{index}]", path), (*chain, resolved))
         self.documents[resolved] = Document(where, path, content, sha256)
+
+    def include_again(self, reference: str, path: Path) -> None:
+        """Read a file that wins over those before it, also where it is one of them."""
+        found = library.find_include(reference, path, self.root)
+        if found is not None and found != path.resolve():
+            self.documents.pop(found, None)
+        self._include(reference, Place(f"include {reference}", "$", path), (path.resolve(),))
 
     def _include(self, reference: str, place: Place, chain: tuple[Path, ...]) -> None:
         found = library.find_include(reference, place.file, self.root)
@@ -139,10 +147,12 @@ def _deeper_than(levels: int, content: dict[str, Any]) -> bool:
     return bool(level)
 
 
-def read_documents(reference: str | Path) -> tuple[tuple[Document, ...], tuple[Fault, ...]]:
+def read_documents(
+    reference: str | Path, including: Sequence[str] = ()
+) -> tuple[tuple[Document, ...], tuple[Fault, ...]]:
     """The documents behind a path or a shipped run's name, and the faults of those that cannot be read.
 
-    The document that was asked for comes last and wins.
+    The document that was asked for comes last and wins; what it is made to include besides comes just before it.
 
     Raises:
         PriorFileError: the file asked for is not there or cannot be read.
@@ -155,6 +165,10 @@ def read_documents(reference: str | Path) -> tuple[tuple[Document, ...], tuple[F
     reader.read(path, f"priors/runs/{path.name}" if named else str(path))
     if path.resolve() not in reader.documents:
         raise PriorFileError(reader.faults)
+    asked = reader.documents.pop(path.resolve())
+    for one in including:
+        reader.include_again(one, path)
+    reader.documents[path.resolve()] = asked
     return tuple(reader.documents.values()), tuple(reader.faults)
 
 

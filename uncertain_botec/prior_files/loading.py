@@ -23,12 +23,13 @@ from uncertain_botec.scenario import Input, Marker, Scenario
 from uncertain_botec.vocabulary import LIMITS, QUANTITIES
 
 
-def load_scenario(reference: str | Path, overrides: Sequence[str] = ()) -> Scenario:
+def load_scenario(reference: str | Path, overrides: Sequence[str] = (), *, including: Sequence[str] = ()) -> Scenario:
     """Read a prior file and everything it includes.
 
     Args:
         reference: the path of a prior file, or the name of a shipped run such as `llama-2-70b`.
         overrides: settings such as `inputs.mfu.p50=0.4` that win over the file; the value is TOML, or else text.
+        including: files such as `prices/spot-2026` that win over what the file includes, and lose to itself.
 
     Returns:
         The scenario, with every input as a distribution in base units.
@@ -36,7 +37,7 @@ def load_scenario(reference: str | Path, overrides: Sequence[str] = ()) -> Scena
     Raises:
         PriorFileError: with every fault found, each with its file, its place and a way to mend it.
     """
-    documents, faults = read_documents(reference)
+    documents, faults = read_documents(reference, including)
     merged = Merged(documents[-1].where, documents[-1].path, list(faults))
     if faults:
         # What an unreadable include would have stated is not missing.

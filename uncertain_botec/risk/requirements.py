@@ -65,7 +65,7 @@ class Bound:
     stated: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        return f"{self.output} {self.sign} {self.stated or _written(self.value, QUANTITIES[self.output])}"
+        return f"{self.output} {self.sign} {self.stated or written(self.value, QUANTITIES[self.output])}"
 
 
 @dataclass(frozen=True)
@@ -145,10 +145,10 @@ class Requirement:
         return PROBABILITY if isinstance(self.measure, Probability) else QUANTITIES[self.measure.output]
 
     def __str__(self) -> str:
-        return f"{self.measure} {self.sign} {self.stated or _written(self.threshold, self.quantity)}"
+        return f"{self.measure} {self.sign} {self.stated or written(self.threshold, self.quantity)}"
 
 
-def _written(value: float, quantity: Quantity) -> str:
+def written(value: float, quantity: Quantity) -> str:
     """A value in base units as it may be read again."""
     number = f"{to_display(value, quantity.unit):.17g}"
     return number if is_count(quantity.unit) else f"{number} {quantity.unit}"
@@ -213,6 +213,8 @@ def _unreadable(text: str) -> Fault:
         fix = f"write P({bare}) >= 0.8 if a chance of at least 80 % is meant"
     elif re.fullmatch(r"[Pp]\s*\([^()]*\)", bare):
         fix = f"write {bare} >= 0.8 if a chance of at least 80 % is meant"
+    elif bare.count("(") != bare.count(")"):
+        fix = "close every bracket, as in P(cost <= 5 MUSD) >= 0.8"
     elif re.search(r"(?<![<>])=|≠|!", bare):
         fix = "draws hardly ever hit a value exactly: write <= or >="
     return Fault("this is not a requirement", "requirement", text, bare or "nothing", _FORMS, fix)

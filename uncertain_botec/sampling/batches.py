@@ -43,6 +43,7 @@ def estimate_many(
     seed: int = 0,
     sampler: str = "lattice",
     device: str = "auto",
+    draw: bool = True,
 ) -> list[dict[str, Estimate]]:
     """The quantiles of some outputs of many scenarios, each to an accuracy, and what lies within their limits.
 
@@ -54,6 +55,7 @@ def estimate_many(
         seed: of the randomisations, which all scenarios share.
         sampler: as of `stream`.
         device: as of `stream`.
+        draw: whether outputs that cannot be smooth are drawn, scenario by scenario; without it they are left out.
 
     Returns:
         For each scenario the estimates of those outputs that it has; exact ones where they are known.
@@ -71,7 +73,7 @@ def estimate_many(
             found[place] |= estimates
     for one, estimates in zip(scenarios, found, strict=True):
         rest = {name for name in outputs if name in one.plan.outputs and name not in estimates}
-        if rest:
+        if rest and draw:
             goal = Goal(accuracy=accuracy, outputs=rest)
             drawn = stream(one, goal, seed=seed, sampler=sampler, device=device)
             shares = {

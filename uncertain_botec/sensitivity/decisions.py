@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from uncertain_botec.dependence import can_be
 from uncertain_botec.errors import UsageError
 from uncertain_botec.sampling.points import Words
-from uncertain_botec.scenario import Scenario
+from uncertain_botec.scenario import Scenario, labels
 from uncertain_botec.sensitivity.models import Model, Scores, latent_of, outputs_of
 from uncertain_botec.tallies import Floats
 from uncertain_botec.units import readable_scale, to_display
@@ -86,15 +85,6 @@ def _lateness(scenario: Scenario, late_cost: float) -> str:
 def _money(value: float) -> str:
     scale, unit = readable_scale(value, "USD")
     return f"{value / scale:,.4g} {unit}"
-
-
-def labels(scenarios: Sequence[Scenario]) -> tuple[str, ...]:
-    """Short names that differ: those of the files, or else titles, numbered where they are the same."""
-    names = [Path(one.path).stem or one.title for one in scenarios]
-    return tuple(
-        name if names.count(name) == 1 else f"{name} #{names[:place].count(name) + 1}"
-        for place, name in enumerate(names)
-    )
 
 
 def _together(
