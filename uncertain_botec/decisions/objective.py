@@ -165,14 +165,14 @@ class Objective:
 
 def _unsolvable(scenario: Scenario, name: str) -> Iterator[Fault]:
     """Why an input cannot be solved for."""
-    if name not in scenario.inputs:
+    if name == "sequence_length" and scenario.architecture is not None:
+        fix = "compare some with `botec sweep --over sequence_length=...`"
+        yield Fault("the architecture is counted at one sequence length", "--for", name, name, "another input", fix)
+    elif name not in scenario.inputs:
         known = (*scenario.inputs, *LIMITS)
         kind = "is not stated in this run, or not used" if name in QUANTITIES else "is no input or limit"
         expected = f"one of {', '.join(known)}"
         yield Fault(f"{name} {kind}", "--for", name, name, expected, did_you_mean(name, known))
-    elif name == "sequence_length" and scenario.architecture is not None:
-        fix = "compare some with `botec sweep --over sequence_length=...`"
-        yield Fault("the architecture is counted at one sequence length", "--for", name, name, "another input", fix)
 
 
 Within = str | tuple[float | str, float | str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,13 +73,8 @@ def sweep(
     """
     if not 0 < confidence < 1:
         raise UsageError(f"a confidence of {confidence:g} is not between 0 and 1")
-    runs = _Runs(run, tuple(settings))
-    base = runs.load()
-    axes = read_axes(over, base.plan.inputs)
-    followed = {axis.name for axis in axes if axis.kind == "input" and _has_followers(runs, base, axes, axis)}
-    scenarios = _grid(runs, base, axes, followed)
+    axes, scenarios = grid(run, over, settings)
     outputs = [_wanted(one) for one in scenarios]
-    _check_influence([axis for axis in axes if axis.name not in followed], scenarios)
     estimates = _estimated(scenarios, outputs, accuracy, seed, device)
     bare = [
         _point(tuple(axis.printed(place) for axis, place in zip(axes, places, strict=True)), one, found, confidence)
@@ -142,23 +137,32 @@ class _Runs:
         return self.made[settings, files]
 
 
-def _grid(runs: _Runs, base: Scenario, axes: Sequence[Axis], followed: Collection[str]) -> list[Scenario]:
-    """A scenario for every point.
+def grid(
+    run: str | Path | Scenario,
+    over: Iterable[str | Axis] | Mapping[str, Sequence[float | str]],
+    settings: Sequence[str] = (),
+) -> tuple[tuple[Axis, ...], list[Scenario]]:
+    """What is varied, and a scenario for every point; arguments and errors are those of `sweep`.
 
     Numbers are put into a loaded scenario, which takes no time, except those from which more follows.
     """
+    runs = _Runs(run, tuple(settings))
+    base = runs.load()
+    axes = read_axes(over, base.plan.inputs)
     if not runs.loaded and (words := [axis for axis in axes if axis.kind != "input"]):
         raise DecisionError([_needs_file(axis) for axis in words])
+    followed = {axis.name for axis in axes if axis.kind == "input" and _has_followers(runs, base, axes, axis)}
     numbers = [axis.kind == "input" and axis.name not in followed for axis in axes]
     found = []
     for places in _places(axes):
         at = [(axis, axis.values[place], plain) for axis, place, plain in zip(axes, places, numbers, strict=True)]
-        settings = tuple(_setting(axis, value) for axis, value, plain in at if not plain and axis.kind != "file")
+        told = tuple(_setting(axis, value) for axis, value, plain in at if not plain and axis.kind != "file")
         files = tuple(value for axis, value, _ in at if axis.kind == "file")
-        one = runs.load(settings, files)
+        one = runs.load(told, files)
         found.append(one.but(**{axis.name: value for axis, value, plain in at if plain}))
     _check_files(axes, found)
-    return found
+    _check_influence([axis for axis in axes if axis.name not in followed], found)
+    return axes, found
 
 
 def _needs_file(axis: Axis) -> Fault:
