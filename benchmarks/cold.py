@@ -37,10 +37,13 @@ def cold(device: str, repeats: int, full: bool) -> Section | None:
         file.write_text(FIVE_LOGNORMALS, "utf-8")
         forecast = [botec, "forecast", "llama-2-70b", "--json", *on]
         ten_million = [botec, "forecast", str(file), "--json", "--draws", "1e7", *on]
+        sweep = [botec, "sweep", "llama-2-70b", "--over", "accelerators=1024:2023:1", "--json", *on]
         commands: dict[str, tuple[list[str], str]] = {
             "botec forecast llama-2-70b --json": (forecast, WARM),
             "botec forecast llama-2-70b --json, no cache": (forecast, NONE),
             "botec forecast five-lognormals --draws 1e7": (ten_million, WARM),
+            "botec sweep llama-2-70b, 1,000 points": (sweep, WARM),
+            "botec sweep llama-2-70b, 1,000 points, no cache": (sweep, NONE),
             "botec --help": ([botec, "--help"], WARM),
         }
         peers = {name: peer for name, peer in present().items() if name in MAIN}
@@ -58,7 +61,8 @@ def cold(device: str, repeats: int, full: bool) -> Section | None:
     ]
     notes = (
         f"{repeats} turns, after one of ours that is not counted, which fills the cache of compiled kernels. The "
-        "forecasts of llama-2-70b are to 0.1 %, as by default; kernels of 'no cache' are compiled anew.",
+        "forecasts of llama-2-70b are to 0.1 % and its sweep to 0.5 %, as by default; kernels of 'no cache' are compiled "
+        "anew.",
         *missing(),
     )
     return Section("4. Whole commands from start to exit", rows, notes)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
+from uncertain_botec.decisions.axes import label_of
 from uncertain_botec.decisions.comparison import Comparison, Curve, Difference, OutputComparison
 from uncertain_botec.decisions.figures import COST, TIME
 from uncertain_botec.presentation import (
@@ -21,6 +22,7 @@ from uncertain_botec.presentation import (
     sectioned_table,
 )
 from uncertain_botec.risk.measures import Chance, Figure
+from uncertain_botec.scenario import Scenario
 from uncertain_botec.units import readable_scale
 from uncertain_botec.vocabulary import QUANTITIES
 
@@ -131,7 +133,8 @@ def _statements(comparison: Comparison) -> Iterator[tuple[str, str]]:
     if comparison.apart:
         yield "Correlated otherwise", f"{', '.join(comparison.apart)}: move together only in part"
     for name, values in list(comparison.differing.items())[:_MOST_DIFFERING]:
-        told = (f"{letter} {_value(name, one)}" for letter, one in zip(ascii_uppercase, values, strict=False))
+        each = zip(comparison.scenarios.items(), values, strict=True)
+        told = (f"{letters[label]} {_value(name, one, scenario)}" for (label, scenario), one in each)
         yield "Differs", f"{name}: {', '.join(told)}"
     if (rest := len(comparison.differing) - _MOST_DIFFERING) > 0:
         yield "Differs", f"{rest} more known inputs or choices"
@@ -139,11 +142,14 @@ def _statements(comparison: Comparison) -> Iterator[tuple[str, str]]:
         yield "Note", note
 
 
-def _value(name: str, value: float | str | None) -> str:
+def _value(name: str, value: float | str | None, scenario: Scenario) -> str:
     """What one run knows."""
     if isinstance(value, str):
         return value
-    return "not known" if value is None else amount(value, QUANTITIES[name].unit)
+    if value is None:
+        return "uncertain" if name in scenario.uncertain else "none"
+    unit = QUANTITIES[name].unit
+    return label_of(value) if unit in ("fraction", "count", name) else amount(value, unit)
 
 
 def _chance(gap: Difference) -> str:

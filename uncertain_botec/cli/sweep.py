@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from uncertain_botec.cli import options
-from uncertain_botec.cli.options import Cache, Json, Quiet, Require, Run, Seed, Settings
+from uncertain_botec.cli.options import Cache, Device, Json, Quiet, Require, Run, Seed, Settings
 from uncertain_botec.cli.printing import console, print_json, say
 
 
@@ -31,6 +31,7 @@ def sweep(
         str, typer.Option(metavar="PART", help="Relative standard error of quantiles where they can be smooth.")
     ] = "0.5%",
     seed: Seed = 0,
+    device: Annotated[Device, typer.Option(help="auto takes an accelerator where JAX sees one.")] = Device.AUTO,
     settings: Settings = None,
     as_json: Json = False,
     cache: Cache = True,
@@ -48,7 +49,9 @@ def sweep(
 
     if cache:
         keep_compiled()
-    found = swept(run, over, settings=settings or (), confidence=chance, accuracy=precise, seed=seed)
+    found = swept(
+        run, over, settings=settings or (), confidence=chance, accuracy=precise, seed=seed, device=device.value
+    )
     if not quiet:
         say(*found.scenario.warnings, *found.scenario.notes)
     if as_json:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ACCURACY = 5e-3
 """The relative standard error of a quantile that is enough to choose by."""
 
-DRAWS = 1 << 14
+DRAWS = 1 << 13
 """Draws of each point for outputs that no integration makes smooth."""
 
 # P90s that differ by less than this, relative to themselves, are the same number solved for or rounded otherwise.
