@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from uncertain_botec.errors import BotecError, PriorFileError
     from uncertain_botec.forecasting import forecast
     from uncertain_botec.prior_files.loading import load_scenario
+    from uncertain_botec.report import Report, write_report
     from uncertain_botec.risk.review import RiskReview, review_risk
     from uncertain_botec.sampling.batches import estimate_many
     from uncertain_botec.sampling.engine import sample
@@ -35,6 +36,7 @@ __all__ = [
     "Comparison",
     "Draws",
     "PriorFileError",
+    "Report",
     "RiskReview",
     "Scenario",
     "Sensitivity",
@@ -54,6 +56,7 @@ __all__ = [
     "solve",
     "summarize",
     "sweep",
+    "write_report",
 ]
 
 _HOMES = {
@@ -61,6 +64,7 @@ _HOMES = {
     "Comparison": "decisions.comparison",
     "Draws": "draws",
     "PriorFileError": "errors",
+    "Report": "report",
     "RiskReview": "risk.review",
     "Scenario": "scenario",
     "Sensitivity": "sensitivity.result",
@@ -80,6 +84,7 @@ _HOMES = {
     "solve": "decisions.solving",
     "summarize": "summaries",
     "sweep": "decisions.sweeping",
+    "write_report": "report",
 }
 
 

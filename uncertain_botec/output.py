@@ -58,6 +58,12 @@ def write_results(folder: Path, draws: Draws, summary: Summary) -> None:
             raise _unwritable(f"--out {folder}", error) from None
 
 
+def write_draws(file: Path, draws: Draws) -> None:
+    """Write draws for ArviZ, or fail before that where the disk has no room for them."""
+    _reserve(file, draws)
+    draws.to_netcdf(file)
+
+
 def _reserve(file: Path, draws: Draws) -> None:
     """Fail where the disk has no room for the draws: HDF5 crashes the process when a write fails half way."""
     if not hasattr(os, "posix_fallocate"):

@@ -72,7 +72,7 @@ def title_of(name: str) -> str:
     return _TITLES.get(name, re.sub("flop", "FLOP", name.replace("_", " ").capitalize(), flags=re.IGNORECASE))
 
 
-def _rows(summary: Summary) -> Iterator[tuple[str, ...]]:
+def rows(summary: Summary) -> Iterator[tuple[str, ...]]:
     """The table's rows: a section's title alone where it has one, then one row for each output."""
     for section in summary.scenario.plan.sections:
         if section.title:
@@ -213,12 +213,12 @@ def amount(value: float, unit: str) -> str:
     return f"{value / scale:,.4g} {name}"
 
 
-_HEADINGS = ("", "P10", "P50", "P90", "mean", "80 % HDI", "error")
+HEADINGS = ("", "P10", "P50", "P90", "mean", "80 % HDI", "error")
 
 
 def renderable(summary: Summary) -> Group:
     """The summary for a rich console."""
-    table = sectioned_table(_HEADINGS, _rows(summary))
+    table = sectioned_table(HEADINGS, rows(summary))
     return page(summary.scenario.title, table, findings(summary), READING)
 
 
@@ -277,7 +277,7 @@ def plain_text(group: Group, width: int) -> str:
 
 def as_html(summary: Summary) -> str:
     """The summary as an HTML fragment for notebooks."""
-    return html_page(summary.scenario.title, _HEADINGS, _rows(summary), findings(summary), READING)
+    return html_page(summary.scenario.title, HEADINGS, rows(summary), findings(summary), READING)
 
 
 def html_page(

@@ -27,7 +27,7 @@ from uncertain_botec.vocabulary import LIMITS, QUANTITIES
 if TYPE_CHECKING:
     from rich.console import Group
 
-_HEADINGS = ("", "at or below", "contingency", "of estimate", "error")
+HEADINGS = ("", "at or below", "contingency", "of estimate", "error")
 
 _READING = (
     "P90: a 90 % chance of being at or below. Point estimate: every input at its median. Contingency: from there to "
@@ -37,8 +37,8 @@ _READING = (
 
 def renderable(review: RiskReview) -> Group:
     """The review for a rich console."""
-    table = sectioned_table(_HEADINGS, _rows(review))
-    return page(review.scenario.title, table, _statements(review), _READING)
+    table = sectioned_table(HEADINGS, rows(review))
+    return page(review.scenario.title, table, statements(review), _READING)
 
 
 def as_text(review: RiskReview, width: int = 100) -> str:
@@ -48,10 +48,11 @@ def as_text(review: RiskReview, width: int = 100) -> str:
 
 def as_html(review: RiskReview) -> str:
     """The review as an HTML fragment for notebooks."""
-    return html_page(review.scenario.title, _HEADINGS, _rows(review), _statements(review), _READING)
+    return html_page(review.scenario.title, HEADINGS, rows(review), statements(review), _READING)
 
 
-def _rows(review: RiskReview) -> Iterator[tuple[str, ...]]:
+def rows(review: RiskReview) -> Iterator[tuple[str, ...]]:
+    """The table's rows: an output's title alone, then one row for each confidence level and measure."""
     for name, one in review.outputs.items():
         finite = [value for level in one.confidence if math.isfinite(value := level.value)]
         scale, unit = readable_scale(finite[0] if finite else 1.0, one.unit)
@@ -106,7 +107,8 @@ def _error(value: float, error: float) -> str:
     return percent(error / abs(value)) if math.isfinite(error) and value else "not known"
 
 
-def _statements(review: RiskReview) -> Iterator[tuple[str, str]]:
+def statements(review: RiskReview) -> Iterator[tuple[str, str]]:
+    """What the review says below its table, as pairs of a subject and a statement."""
     for one in review.outputs.values():
         if one.limit is not None:
             yield f"{one.limit.name.capitalize()} {amount(one.limit.value, one.unit)}", _limit(one.limit, one.unit)

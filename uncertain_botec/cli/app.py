@@ -37,6 +37,7 @@ from uncertain_botec.cli.options import (
 from uncertain_botec.cli.printing import console as _console
 from uncertain_botec.cli.printing import print_json as _print_json
 from uncertain_botec.cli.printing import say as _say
+from uncertain_botec.cli.report import report
 from uncertain_botec.cli.risk import risk
 from uncertain_botec.cli.sensitivity import sensitivity
 from uncertain_botec.cli.solve import solve
@@ -275,6 +276,7 @@ app.command()(compare)
 app.command()(sweep)
 app.command()(solve)
 app.command()(sensitivity)
+app.command()(report)
 
 
 @app.command()

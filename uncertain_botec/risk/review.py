@@ -202,10 +202,10 @@ def review_risk(
         UsageError: an option, limit or requirement that cannot be used; nothing is drawn then.
         SamplingError: draws that cannot be used.
     """
-    wanted = _wanted(scenario, budget, deadline, confidence, requirements)
+    stated, read = wanted(scenario, budget, deadline, confidence, requirements)
     from uncertain_botec.sampling.engine import sample
 
-    return _reviewed(sample(wanted[0], draws, seed=seed, sampler=sampler), confidence, wanted[1])
+    return _reviewed(sample(stated, draws, seed=seed, sampler=sampler), confidence, read)
 
 
 def review(
@@ -217,11 +217,11 @@ def review(
     requirements: Iterable[str | Requirement] = (),
 ) -> RiskReview:
     """Review the risk that draws show; the arguments are those of `review_risk`."""
-    scenario, read = _wanted(draws.scenario, budget, deadline, confidence, requirements)
+    scenario, read = wanted(draws.scenario, budget, deadline, confidence, requirements)
     return _reviewed(replace(draws, scenario=scenario), confidence, read)
 
 
-def _wanted(
+def wanted(
     scenario: Scenario,
     budget: str | None,
     deadline: str | None,

@@ -1,0 +1,180 @@
+"""The answer in one sentence, and what whoever signs should know besides."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from uncertain_botec.presentation import amount
+from uncertain_botec.report.blocks import Block, Paragraph, Points, Section, Tile, Tiles
+from uncertain_botec.report.context import Context
+from uncertain_botec.report.words import chance, in_all, name_of, part, percent, said
+from uncertain_botec.risk.measures import Chance
+from uncertain_botec.risk.review import LimitRisk, OutputRisk
+from uncertain_botec.risk_table import outcome
+from uncertain_botec.sensitivity.result import Sensitivity
+
+_DOES = {"cost": "cost", "training_time": "take"}
+
+# What moves an output less is not what decides it.
+_DECIDES = 0.05
+# Chances that are as good as certain need no comparison with a hundred runs.
+_OPEN = (0.005, 0.995)
+
+
+def answer(context: Context) -> Section:
+    """The sentence, its numbers at a glance, and the points behind it."""
+    blocks: list[Block] = [Paragraph(sentence(context), lead=True)]
+    if tiles := tuple(_tiles(context)):
+        blocks.append(Tiles(tiles))
+    if points := tuple(_points(context)):
+        blocks.append(Points(points))
+    return Section("answer", "The answer", tuple(blocks))
+
+
+# --- the sentence -----------------------------------------------------------------------------------------------------
+
+
+def sentence(context: Context) -> str:
+    """What was asked, answered."""
+    review = context.review
+    limits = {one.limit.name: (one, one.limit) for one in review.outputs.values() if one.limit is not None}
+    if not limits:
+        return _without_limits(context)
+    stated = in_all(_limit(one, limit) for one, limit in limits.values())
+    if review.both is not None:
+        return f"At {stated} the run keeps both with a probability of {chance(review.both)}; {_plan(context)}."
+    ((_, limit),) = limits.values()
+    return f"At {stated} the run keeps it with a probability of {chance(limit.chance)}; {_plan(context)}."
+
+
+def _limit(one: OutputRisk, limit: LimitRisk) -> str:
+    return f"a {limit.name} of {amount(limit.value, one.unit)}"
+
+
+def _plan(context: Context) -> str:
+    """What to plan for to be as sure as was asked."""
+    review = context.review
+    sure = part(review.confidence)
+    if review.pair is not None:
+        budget, deadline = review.pair.budget, review.pair.deadline
+        if math.isinf(budget.value) or math.isinf(deadline.value):
+            return f"nothing makes both {sure} sure, for too many runs never finish"
+        money, days = said("cost", budget.value, budget.error), said("training_time", deadline.value, deadline.error)
+        return f"to be {sure} sure of both, plan for {money} and {days}"
+    if all(one.exact for one in review.outputs.values()):
+        return f"it will {_known(context)}, for nothing about it is uncertain"
+    # Where only one of two has a limit it is still both that are planned for; where there is only one, that.
+    return f"to be {sure} sure, plan for {in_all(_quantiles(context))}"
+
+
+def _quantiles(context: Context) -> Iterator[str]:
+    for name, one in context.review.outputs.items():
+        level = next(level for level in one.confidence if level.level == context.review.confidence)
+        yield said(name, level.value, level.error)
+
+
+def _known(context: Context) -> str:
+    return in_all(
+        f"{_DOES[name]} {said(name, one.point_estimate)}"
+        if name in _DOES
+        else f"have {name_of(name)} of {said(name, one.point_estimate)}"
+        for name, one in context.review.outputs.items()
+    )
+
+
+def _without_limits(context: Context) -> str:
+    review = context.review
+    sure = part(review.confidence)
+    if all(one.exact for one in review.outputs.values()):
+        return f"It will {_known(context)}: every input is known exactly, so there is no uncertainty to report."
+    if review.pair is not None:
+        budget, deadline = review.pair.budget, review.pair.deadline
+        if math.isinf(budget.value) or math.isinf(deadline.value):
+            return f"No budget and deadline can be kept with a probability of {sure}: too many runs never finish."
+        money, days = said("cost", budget.value, budget.error), said("training_time", deadline.value, deadline.error)
+        return f"With a probability of {sure} the run costs at most {money} and takes at most {days}."
+    names = list(review.outputs)
+    each = [f"{name_of(name)} is at most {text}" for name, text in zip(names, _quantiles(context), strict=True)]
+    return f"With a probability of {sure} {each[0]}{'; likewise ' + in_all(each[1:]) if each[1:] else ''}."
+
+
+# --- at a glance ------------------------------------------------------------------------------------------------------
+
+
+def _tiles(context: Context) -> Iterator[Tile]:
+    review = context.review
+    for name, one in review.outputs.items():
+        if name not in _DOES or one.exact:
+            continue
+        level = next(level for level in one.confidence if level.level == review.confidence)
+        middle = context.summary.outputs[name]
+        detail = f"as likely more as less; {part(review.confidence)} sure: {said(name, level.value, level.error)}"
+        yield Tile(f"Median {name_of(name)}", said(name, middle.p50, middle.mcse["p50"]), detail)
+    for one in review.outputs.values():
+        if one.limit is not None:
+            kept = f"chance of keeping {amount(one.limit.value, one.unit)}"
+            yield Tile(one.limit.name.capitalize(), chance(one.limit.chance), kept)
+    if review.both is not None:
+        yield Tile("Both", chance(review.both), "chance of keeping budget and deadline together")
+
+
+# --- what to know besides ---------------------------------------------------------------------------------------------
+
+
+def _points(context: Context) -> Iterator[str]:
+    review = context.review
+    for verdict in review.verdicts:
+        yield f"The requirement {verdict.text} is {'met' if verdict.met else 'NOT met'}: {outcome(verdict)}."
+    if review.both is not None:
+        yield from _of_a_hundred(review.both, "the budget, the deadline or both")
+    else:
+        for one in review.outputs.values():
+            if one.limit is not None:
+                yield from _of_a_hundred(one.limit.chance, f"the {one.limit.name}")
+    for name, one in review.outputs.items():
+        if one.limit is None or one.limit.mean_overrun is None or one.exact:
+            continue
+        mean = one.limit.mean_overrun
+        over = "without end" if math.isinf(mean.value) else f"by {said(name, mean.value, mean.error)} on average"
+        yield f"Where the {one.limit.name} is overrun, it is {over}."
+    if "memory" in context.summary.limits:
+        fits = context.summary.limits["memory"]
+        text = chance(Chance(fits.probability, fits.mcse, fits.low, fits.high))
+        yield f"The model fits the memory of its accelerators with a probability of {text}."
+    time = context.summary.outputs.get("training_time")
+    if time is not None and time.endless:
+        yield (
+            f"{percent(time.endless)} of the runs never finish: failures come faster than checkpoints and restarts "
+            "can make up for."
+        )
+    for study in context.studies:
+        yield from _decides(study)
+    yield from _first(context)
+
+
+def _of_a_hundred(one: Chance, what: str) -> Iterator[str]:
+    if _OPEN[0] < one.value < _OPEN[1]:
+        yield f"Of 100 runs like this one, about {100 * (1 - one.value):.0f} would break {what}."
+
+
+def _decides(study: Sensitivity) -> Iterator[str]:
+    first = study.inputs[0]
+    if not study.resolved or first.shapley is None or first.shapley.value < _DECIDES:
+        return
+    share = f"{100 * min(first.shapley.value, 1.0):.0f} %"
+    what = "the luck of the run" if first.influence == "chance" else f"`{first.input}`"
+    yield f"What decides most about the {name_of(study.output)} is {what}, which is behind {share} of its spread."
+
+
+def _first(context: Context) -> Iterator[str]:
+    """What to measure before deciding."""
+    worth = next((study.information for study in context.studies if study.information is not None), None)
+    if worth is None or not worth.inputs:
+        return
+    name, one = next(iter(worth.inputs.items()))
+    if one.low > 0:
+        money = said("cost", one.value, one.error)
+        yield f"What to measure first is `{name}`: knowing it before deciding is worth up to {money}."
+    else:
+        yield "No single measurement is worth its price before deciding: none would change the decision."
