@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from uncertain_botec.presentation import amount
+from uncertain_botec.presentation import amount, title_of
 from uncertain_botec.report.blocks import Block, Paragraph, Points, Section, Tile, Tiles
 from uncertain_botec.report.context import Context
 from uncertain_botec.report.words import chance, in_all, name_of, part, percent, said
 from uncertain_botec.risk.measures import Chance
-from uncertain_botec.risk.review import LimitRisk, OutputRisk
+from uncertain_botec.risk.review import Confidence, LimitRisk, OutputRisk
 from uncertain_botec.risk_table import outcome
 from uncertain_botec.sensitivity.result import Sensitivity
 
@@ -63,31 +63,41 @@ def _plan(context: Context) -> str:
         money, days = said("cost", budget.value, budget.error), said("training_time", deadline.value, deadline.error)
         return f"to be {sure} sure of both, plan for {money} and {days}"
     if all(one.exact for one in review.outputs.values()):
-        return f"it will {_known(context)}, for nothing about it is uncertain"
+        return f"{_known(context)}, for nothing about it is uncertain"
     # Where only one of two has a limit it is still both that are planned for; where there is only one, that.
     return f"to be {sure} sure, plan for {in_all(_quantiles(context))}"
 
 
 def _quantiles(context: Context) -> Iterator[str]:
     for name, one in context.review.outputs.items():
-        level = next(level for level in one.confidence if level.level == context.review.confidence)
+        level = _asked(one, context.review.confidence)
         yield said(name, level.value, level.error)
 
 
+def _asked(one: OutputRisk, confidence: float) -> Confidence:
+    """What it takes to be as sure as was asked."""
+    return next(level for level in one.confidence if level.level == confidence)
+
+
 def _known(context: Context) -> str:
-    return in_all(
-        f"{_DOES[name]} {said(name, one.point_estimate)}"
-        if name in _DOES
-        else f"have {name_of(name)} of {said(name, one.point_estimate)}"
-        for name, one in context.review.outputs.items()
-    )
+    """What comes out where nothing is uncertain."""
+    exact = {name: one.point_estimate for name, one in context.review.outputs.items()}
+    if exact.keys() <= _DOES.keys():
+        return f"the run will {in_all(f'{_DOES[name]} {said(name, value)}' for name, value in exact.items())}"
+    return in_all(f"{name_of(name)} {_bare(name, value)}" for name, value in exact.items())
+
+
+def _bare(name: str, value: float) -> str:
+    """A value without the unit where the name says it."""
+    text, word = said(name, value), name_of(name).rpartition(" ")[2]
+    return text.removesuffix(f" {word}")
 
 
 def _without_limits(context: Context) -> str:
     review = context.review
     sure = part(review.confidence)
     if all(one.exact for one in review.outputs.values()):
-        return f"It will {_known(context)}: every input is known exactly, so there is no uncertainty to report."
+        return f"Every input is known exactly, and so is the answer: {_known(context)}."
     if review.pair is not None:
         budget, deadline = review.pair.budget, review.pair.deadline
         if math.isinf(budget.value) or math.isinf(deadline.value):
@@ -95,8 +105,12 @@ def _without_limits(context: Context) -> str:
         money, days = said("cost", budget.value, budget.error), said("training_time", deadline.value, deadline.error)
         return f"With a probability of {sure} the run costs at most {money} and takes at most {days}."
     names = list(review.outputs)
-    each = [f"{name_of(name)} is at most {text}" for name, text in zip(names, _quantiles(context), strict=True)]
-    return f"With a probability of {sure} {each[0]}{'; likewise ' + in_all(each[1:]) if each[1:] else ''}."
+    each = [f"{name_of(name)} at most {text}" for name, text in zip(names, _quantiles(context), strict=True)]
+    return (
+        f"Each with a probability of {sure}: {in_all(each)}."
+        if each[1:]
+        else f"With a probability of {sure}: {each[0]}."
+    )
 
 
 # --- at a glance ------------------------------------------------------------------------------------------------------
@@ -104,19 +118,21 @@ def _without_limits(context: Context) -> str:
 
 def _tiles(context: Context) -> Iterator[Tile]:
     review = context.review
-    for name, one in review.outputs.items():
-        if name not in _DOES or one.exact:
-            continue
-        level = next(level for level in one.confidence if level.level == review.confidence)
-        middle = context.summary.outputs[name]
-        detail = f"as likely more as less; {part(review.confidence)} sure: {said(name, level.value, level.error)}"
-        yield Tile(f"Median {name_of(name)}", said(name, middle.p50, middle.mcse["p50"]), detail)
+    if review.both is not None:
+        yield Tile("Both kept", chance(review.both), "budget and deadline in the same run")
     for one in review.outputs.values():
         if one.limit is not None:
-            kept = f"chance of keeping {amount(one.limit.value, one.unit)}"
-            yield Tile(one.limit.name.capitalize(), chance(one.limit.chance), kept)
-    if review.both is not None:
-        yield Tile("Both", chance(review.both), "chance of keeping budget and deadline together")
+            kept = f"a {one.limit.name} of {amount(one.limit.value, one.unit)}"
+            yield Tile(f"{one.limit.name.capitalize()} kept", chance(one.limit.chance), kept)
+    for name, one in review.outputs.items():
+        if name in _DOES and not one.exact:
+            middle, level = context.summary.outputs[name], _asked(one, review.confidence)
+            surer = f"half of all runs; {part(review.confidence)} of them {said(name, level.value, level.error)}"
+            yield Tile(f"{title_of(name)} at most", said(name, middle.p50, middle.mcse["p50"]), surer)
+    if review.pair is not None and math.isfinite(review.pair.budget.value + review.pair.deadline.value):
+        days = said("training_time", review.pair.deadline.value, review.pair.deadline.error)
+        detail = f"and {days}, which {part(review.confidence)} of all runs keep together"
+        yield Tile("Plan for", said("cost", review.pair.budget.value, review.pair.budget.error), detail)
 
 
 # --- what to know besides ---------------------------------------------------------------------------------------------
@@ -177,4 +193,4 @@ def _first(context: Context) -> Iterator[str]:
         money = said("cost", one.value, one.error)
         yield f"What to measure first is `{name}`: knowing it before deciding is worth up to {money}."
     else:
-        yield "No single measurement is worth its price before deciding: none would change the decision."
+        yield "No single input is clearly worth measuring before deciding."

@@ -10,7 +10,7 @@ import numpy as np
 from uncertain_botec import plots
 from uncertain_botec.distributions import level_of_u
 from uncertain_botec.draws import evenly
-from uncertain_botec.presentation import number, title_of
+from uncertain_botec.presentation import title_of
 from uncertain_botec.report.blocks import Block, Card, Heading, Paragraph, Section, Table, foreign
 from uncertain_botec.report.context import Context
 from uncertain_botec.report.words import said
@@ -36,10 +36,9 @@ def assumptions(context: Context) -> Section:
         blocks += [Heading(f"Known exactly ({len(known)})"), _known(known)]
     if scenario.observed:
         blocks += [Heading("Observed"), _observed(context)]
-    reading = (
-        "The forecast is as good as these beliefs. Each curve shows where a value is believed to lie; the triangles "
-        "mark P10, P50 and P90. What has no source is somebody's judgement."
-    )
+    curves = "Each curve shows where a value is believed to lie; the triangles mark P10, P50 and P90. "
+    reading = "The forecast is as good as these beliefs. "
+    reading += f"{curves if uncertain else ''}What has no source is somebody's judgement."
     return Section("assumptions", "Assumptions", (Paragraph(reading), *blocks))
 
 
@@ -47,7 +46,8 @@ def _card(one: Input) -> Card:
     p10, p50, p90 = to_display(
         np.asarray(one.distribution.quantile(level_of_u(np.array([*_LEVELS.values()])))), QUANTITIES[one.name].unit
     ).tolist()
-    middle = f"{said(one.name, p50)}; {_short(one.name, p10, p50)} to {_short(one.name, p90, p50)} from P10 to P90"
+    scale = readable_scale(p50, QUANTITIES[one.name].unit)[0]
+    middle = f"{said(one.name, p50)}; {p10 / scale:,.4g} to {p90 / scale:,.4g} from P10 to P90"
     pairs = [
         ("Median", middle),
         ("Family", one.distribution.family),
@@ -56,12 +56,6 @@ def _card(one: Input) -> Card:
         ("In", foreign(one.origin or "a program")),
     ]
     return Card(f"`{one.name}`", QUANTITIES[one.name].meaning, plots.prior(one), tuple(pairs))
-
-
-def _short(name: str, value: float, typical: float) -> str:
-    """A value in the unit that a typical one is read in."""
-    scale, _ = readable_scale(typical, QUANTITIES[name].unit)
-    return number(value / scale, 0, 3)
 
 
 def _about(one: Input) -> Iterator[tuple[str, str]]:
@@ -82,19 +76,14 @@ def _stated(stated: Any) -> str:
 def _known(inputs: list[Input]) -> Table:
     def row(one: Input) -> tuple[str, ...]:
         value = float(to_display(one.distribution.support[0], QUANTITIES[one.name].unit))
-        source = one.about("source") or "not stated"
-        note = one.about("note")
-        text = f"{foreign(source)}{'. ' + foreign(note) if note else ''}"
-        return (
-            f"`{one.name}`",
-            said(one.name, value),
-            QUANTITIES[one.name].meaning,
-            text,
-            foreign(one.about("as_of") or ""),
-        )
+        note, when = one.about("note"), one.about("as_of")
+        texts = [foreign(one.about("source") or "not stated"), *([foreign(note)] if note else [])]
+        meaning = QUANTITIES[one.name].meaning
+        about = f"{meaning[:1].upper()}{meaning[1:]}. Source: {'. '.join(texts)}"
+        return f"`{one.name}`", said(one.name, value), about, foreign(when or "not stated")
 
-    columns = ("Input", "Value", "Meaning", "Source and note", "As of")
-    return Table("Inputs that are taken to be known exactly", columns, "lrlll", tuple(map(row, inputs)))
+    columns = ("Input", "Value", "Meaning, source and note", "As of")
+    return Table("Inputs that are taken to be known exactly", columns, "llld", tuple(map(row, inputs)))
 
 
 def _observed(context: Context) -> Table:
@@ -105,7 +94,7 @@ def _observed(context: Context) -> Table:
         text = ". ".join(foreign(about[key]) for key in ("source", "note") if about.get(key)) or "not stated"
         rows.append((title_of(name), value, text, foreign(about.get("as_of") or "")))
     columns = ("Output", "Observed", "Source and note", "As of")
-    return Table("Outcomes that the forecast is held against, and that it does not use", columns, "lrll", tuple(rows))
+    return Table("Outcomes that the forecast is held against, and that it does not use", columns, "llld", tuple(rows))
 
 
 # --- together ---------------------------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ class Table:
     Attributes:
         caption: what it shows.
         columns: their headings.
-        align: a letter for each column: "l" for words, "r" for numbers.
+        align: a letter for each column: "l" for words, "r" for numbers, "d" for dates.
         rows: of cells, the first of which names the row; a row of one cell is the title of those that follow.
     """
 

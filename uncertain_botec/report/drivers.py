@@ -19,8 +19,8 @@ def drivers(context: Context) -> Section | None:
     if not context.studies:
         return None
     reading = (
-        "The bars show where the result is on average when one input is among its lowest or highest tenth of values, "
-        "all others as they then come. The share says how much of the spread of the result an input is behind; the "
+        "The bars show where the mean of the result (or its median, as the axis says) lies when one input is in its "
+        "lowest or highest tenth, all others as they then come. The share says how much of the spread of the result an input is behind; the "
         "shares of all inputs make 100 %."
     )
     blocks: list[Block] = [Paragraph(reading)]
@@ -94,7 +94,11 @@ def measure_first(context: Context) -> Section | None:
     return Section(
         "measure-first",
         "What to measure first",
-        (Paragraph(text), Picture(figure, f"{figure.title}. {figure.alt}"), _worths(worth, part(study.level))),
+        (
+            Paragraph(text),
+            Picture(figure, f"{figure.title}, with {part(study.level)} intervals."),
+            _worths(worth, part(study.level)),
+        ),
     )
 
 

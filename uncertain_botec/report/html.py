@@ -29,6 +29,12 @@ from uncertain_botec.report.blocks import (
 # Nothing may be fetched, whatever a text says.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
+_KINDS = {"l": "", "r": ' class="number"', "d": ' class="date"'}
+
+# A number stays in one line with what follows it.
+_TIED = re.compile(r"(?<=\d) (?=%|±|(?:thousand|million|billion|trillion|USD|days?|draws)\b)")
+_POWER = re.compile(r"\b10\^(-?\d+)")
+
 _CODE = re.compile(r"`([^`]*)`")
 
 
@@ -95,7 +101,11 @@ def inline(text: str) -> str:
 
 def _own(text: str) -> str:
     parts = _CODE.split(text)
-    return "".join(f"<code>{_code(one)}</code>" if place % 2 else _escaped(one) for place, one in enumerate(parts))
+    return "".join(f"<code>{_code(one)}</code>" if place % 2 else _tied(one) for place, one in enumerate(parts))
+
+
+def _tied(text: str) -> str:
+    return _POWER.sub(r"10<sup>\1</sup>", _TIED.sub("&nbsp;", _escaped(text)))
 
 
 def _escaped(text: str) -> str:
@@ -157,7 +167,7 @@ def _picture(figure: Figure) -> str:
 
 
 def _table(table: Table, name: str) -> str:
-    kinds = [' class="number"' if one == "r" else "" for one in table.align]
+    kinds = [_KINDS[one] for one in table.align]
     cells = zip(table.columns, kinds, strict=True)
     head = "".join(f'<th scope="col"{kind}>{inline(cell)}</th>' for cell, kind in cells)
     bodies: list[list[str]] = [[]]

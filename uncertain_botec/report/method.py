@@ -17,8 +17,8 @@ _SAMPLERS = {
     "monte-carlo": "independent draws",
 }
 
-# Of a hash in a table; whoever checks has the whole in summary.json.
-_BEGINNING = 16
+# What the report is made from; the hashes of all other files are in summary.json.
+_HASHED = ("scenario.toml", "draws.nc")
 
 
 def method(context: Context) -> Section:
@@ -27,9 +27,9 @@ def method(context: Context) -> Section:
     points = _SAMPLERS[made.sampler]
     text = (
         f"{made.draws:,} draws of all uncertain inputs together, from {points} in {made.replicates} replicates with "
-        f"seed {made.seed}, went through the formulas below. The spread over the replicates gives every number its standard "
-        "error, and printed digits stop where the error begins. That error is the sampling's alone: it says nothing of "
-        "beliefs that are wrong, or of a formula that leaves something out."
+        f"seed {made.seed}, went through the formulas below. The spread over the replicates gives every number its "
+        "standard error, and printed digits stop where the error begins. That error is the sampling's alone: it says "
+        "nothing of beliefs that are wrong, or of a formula that leaves something out."
     )
     blocks = (Paragraph(text), Pairs(tuple(_facts(context))), _formulas(context), *_files(context), *_words(context))
     return Section("method", "Method", blocks)
@@ -69,16 +69,15 @@ def _value(term: Term) -> str:
     return said(term.name, term.value)
 
 
-def _files(context: Context) -> Iterator[Heading | Paragraph | Table]:
+def _files(context: Context) -> Iterator[Heading | Paragraph | Pairs]:
     if not context.files:
         return
     yield Heading("Files")
     yield Paragraph(
         "`scenario.toml` states every input, those of included files too: `botec report scenario.toml` makes this "
-        "report again. `draws.nc` opens in ArviZ. `summary.json` has every number unrounded, and the whole hashes."
+        "report again. `draws.nc` opens in ArviZ. `summary.json` has every number unrounded and the hash of every file."
     )
-    rows = tuple((f"`{name}`", f"`{value[:_BEGINNING]}…`") for name, value in context.files.items())
-    yield Table("SHA-256 of the files beside this page", ("File", "begins with"), "ll", rows)
+    yield Pairs(tuple((f"SHA-256 of `{name}`", f"`{context.files[name]}`") for name in _HASHED))
 
 
 def _words(context: Context) -> Iterator[Heading | Pairs]:

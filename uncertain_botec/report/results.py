@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from uncertain_botec import plots
-from uncertain_botec.presentation import HEADINGS, READING, amount, findings, in_words, rows
+from uncertain_botec.presentation import HEADINGS, amount, findings, in_words, rows
 from uncertain_botec.report.blocks import Block, Pairs, Paragraph, Picture, Points, Section, Table, foreign
 from uncertain_botec.report.context import Context
 from uncertain_botec.report.words import in_all, name_of, part
@@ -31,19 +31,28 @@ def asked(context: Context) -> Section:
     pairs += [("Confidence", f"{part(review.confidence)}, the chance of staying within what is planned for")]
     pairs += in_words(scenario.choices_in_force)
     blocks: list[Block] = [Pairs(tuple(pairs))]
-    missing = [note for note in review.notes if note.startswith("no ")]
-    if notes := [*missing, *scenario.warnings, *scenario.notes]:
+    if notes := [*filter(_missing, review.notes), *scenario.warnings, *scenario.notes]:
         blocks.append(Points(tuple(foreign(f"{note[:1].upper()}{note[1:]}.") for note in notes)))
     return Section("asked", "What was asked", tuple(blocks))
+
+
+def _missing(note: str) -> bool:
+    """Whether a note of the review is about what was not asked."""
+    return note.startswith("no ") or "is not computed here" in note
 
 
 def results(context: Context) -> Section:
     """Every output, and how the limits and the outcomes that were observed fare."""
     summary = context.summary
     table = Table("All results", ("Output", *HEADINGS[1:]), "lrrrrrr", tuple(rows(summary)))
-    choices = dict(in_words(context.scenario.choices_in_force))
-    pairs = tuple(one for one in findings(summary) if one[0] not in choices)
-    return Section("results", "Results", (Paragraph(READING), table, *([Pairs(pairs)] if pairs else [])))
+    # What other sections say is left to them.
+    elsewhere = (*dict(in_words(context.scenario.choices_in_force)), *(f"{name.capitalize()} " for name in LIMITS))
+    pairs = tuple(one for one in findings(summary) if not one[0].startswith((*elsewhere, "Drivers of ")))
+    reading = (
+        "P90 is the amount that nine runs in ten stay at or below, P50 the median. HDI is the shortest interval that "
+        "holds 80 % of the draws. The error is the largest Monte Carlo standard error in the row."
+    )
+    return Section("results", "Results", (Paragraph(reading), table, *([Pairs(pairs)] if pairs else [])))
 
 
 def curves(context: Context) -> Section | None:
@@ -59,13 +68,13 @@ def curves(context: Context) -> Section | None:
             confidence=review.confidence,
             point=one.point_estimate,
         )
-        pictures.append(Picture(figure, f"{figure.title}. {figure.alt}"))
+        pictures.append(Picture(figure, figure.alt))
     if not pictures:
         return None
     reading = (
         "Each curve shows, for every amount along the bottom, how likely it is that the run stays at or below it: at "
-        "P90 nine runs in ten would. The steeper the curve, the surer the forecast. The point estimate, with every input "
-        "at its median, is marked for comparison."
+        "P90 nine runs in ten would. The steeper the curve, the surer the forecast. The point estimate, with every "
+        "input at its median, is marked for comparison."
     )
     return Section("curves", "How likely is each amount", (Paragraph(reading), *pictures))
 
@@ -85,9 +94,9 @@ def together(context: Context) -> Section | None:
     sure = part(review.confidence)
     reading = (
         f"A budget and a deadline that are each kept with {sure} are kept together with less, for a run may break "
-        f"either. Every pair on the curve is kept together with {sure}; the two halves of the diamond are equally safe."
+        f"either. Every pair on the curve is kept together with {sure}; at the diamond both halves are equally safe."
     )
-    picture = Picture(figure, f"{figure.title}. {figure.alt}")
+    picture = Picture(figure, figure.alt)
     return Section("together", "Cost and time together", (Paragraph(reading), picture))
 
 
@@ -114,13 +123,15 @@ def bill(context: Context) -> Section | None:
     return Section("bill", "The bill", tuple(blocks))
 
 
-def contingency(context: Context) -> Section:
+def contingency(context: Context) -> Section | None:
     """What it takes to be surer, and what happens beyond."""
     review = context.review
+    if all(one.exact for one in review.outputs.values()) and not review.verdicts:
+        return None
     reading = (
         "The point estimate takes every input at its median. Contingency is what has to be added to it to be as sure "
-        "as each row says: the confidence in the first column is the chance of needing no more. CVaR is the mean of the "
-        "worst outcomes, P99 the worst that is still credible."
+        "as each row says: the confidence in the first column is the chance of needing no more. CVaR is the mean of "
+        "the worst outcomes, P99 the worst that is still credible."
     )
     table = Table("Contingency by confidence", ("Confidence", *RISK_HEADINGS[1:]), "lrrrr", tuple(risk_rows(review)))
     choices = dict(in_words(context.scenario.choices_in_force))
@@ -131,5 +142,5 @@ def contingency(context: Context) -> Section:
 def _said(context: Context, choices: dict[str, str]) -> Iterator[tuple[str, str]]:
     """What the review says, less what stands elsewhere."""
     for subject, statement in statements(context.review):
-        if subject not in choices and not (subject == "Note" and statement.startswith("no ")):
+        if subject not in choices and not (subject == "Note" and _missing(statement)):
             yield subject, statement

@@ -13,19 +13,17 @@ from uncertain_botec.vocabulary import QUANTITIES
 
 # What a sentence says of a number; the tables have what more is known.
 _DIGITS = 3
-_WHOLE = 1e4
 
 __all__ = ["chance", "in_all", "name_of", "part", "percent", "said", "unit_of"]
 
 
 def said(name: str, value: float, error: float = 0.0) -> str:
-    """A printed value of a quantity with its unit, to three digits or to those that its error allows."""
+    """A printed value of a quantity with its unit, to three digits or to those that its error allows; four if exact."""
     reading = reading_of(name, [value])
     if not math.isfinite(value):
         return "no end"
-    shown = value / reading.scale
-    whole = not error and shown == round(shown) and abs(shown) < _WHOLE
-    text = f"{shown:,.0f}" if whole else number(shown, error / reading.scale, _DIGITS)
+    scale = reading.scale
+    text = number(value / scale, error / scale, _DIGITS) if error else reading.number(value)
     times = "× " if reading.unit.startswith("10^") else ""
     return f"{text} {times}{reading.unit}".rstrip()
 

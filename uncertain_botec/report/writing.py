@@ -160,9 +160,9 @@ def _filled(report: Report, place: Path, keep: int) -> Report:
     for figure in report.figures:
         pictures[f"{markdown.FIGURES}/{figure.name}.svg"] = figure.svg.encode("utf-8")
         pictures[f"{markdown.FIGURES}/{figure.name}.png"] = figure.png
-    (place / markdown.FIGURES).mkdir()
     contents = {name: text.encode("utf-8") for name, text in texts.items()} | pictures
     for name, content in contents.items():
+        (place / name).parent.mkdir(exist_ok=True)
         (place / name).write_bytes(content)
     write_draws(place / "draws.nc", _few(context.draws, keep))
     files = {name: _sha256(place / name) for name in ("draws.nc", *contents)}
