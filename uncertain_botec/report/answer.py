@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from uncertain_botec.presentation import amount, title_of
-from uncertain_botec.report.blocks import Block, Paragraph, Points, Section, Tile, Tiles
+from uncertain_botec.report.blocks import Block, Paragraph, Points, Section, Tile, Tiles, foreign
 from uncertain_botec.report.context import Context
 from uncertain_botec.report.words import chance, in_all, name_of, part, percent, said
 from uncertain_botec.risk.measures import Chance
@@ -125,7 +125,7 @@ def _tiles(context: Context) -> Iterator[Tile]:
             kept = f"a {one.limit.name} of {amount(one.limit.value, one.unit)}"
             yield Tile(f"{one.limit.name.capitalize()} kept", chance(one.limit.chance), kept)
     for name, one in review.outputs.items():
-        if name in _DOES and not one.exact:
+        if name in _DOES and not one.exact and math.isfinite(context.summary.outputs[name].p50):
             middle, level = context.summary.outputs[name], _asked(one, review.confidence)
             surer = f"half of all runs; {part(review.confidence)} of them {said(name, level.value, level.error)}"
             yield Tile(f"{title_of(name)} at most", said(name, middle.p50, middle.mcse["p50"]), surer)
@@ -141,7 +141,7 @@ def _tiles(context: Context) -> Iterator[Tile]:
 def _points(context: Context) -> Iterator[str]:
     review = context.review
     for verdict in review.verdicts:
-        yield f"The requirement {verdict.text} is {'met' if verdict.met else 'NOT met'}: {outcome(verdict)}."
+        yield f"The requirement {foreign(verdict.text)} is {'met' if verdict.met else 'NOT met'}: {outcome(verdict)}."
     if review.both is not None:
         yield from _of_a_hundred(review.both, "the budget, the deadline or both")
     else:
@@ -152,8 +152,11 @@ def _points(context: Context) -> Iterator[str]:
         if one.limit is None or one.limit.mean_overrun is None or one.exact:
             continue
         mean = one.limit.mean_overrun
-        over = "without end" if math.isinf(mean.value) else f"by {said(name, mean.value, mean.error)} on average"
-        yield f"Where the {one.limit.name} is overrun, it is {over}."
+        if math.isinf(mean.value):
+            yield f"Where the {one.limit.name} is overrun there is no average to tell, for some runs never finish."
+        else:
+            over = said(name, mean.value, mean.error)
+            yield f"Where the {one.limit.name} is overrun, it is by {over} on average."
     if "memory" in context.summary.limits:
         fits = context.summary.limits["memory"]
         text = chance(Chance(fits.probability, fits.mcse, fits.low, fits.high))

@@ -60,19 +60,44 @@ def gather(
     progress: Callable[[str], object] = lambda _: None,
 ) -> Context:
     """Draw a scenario and find out everything that a report says; the arguments are those of `write_report`."""
-    requirements = tuple(requirements)
     # Whatever cannot be asked is refused before anything is drawn.
+    requirements = tuple(requirements)
     scenario, _ = wanted(scenario, budget, deadline, confidence, requirements)
     from uncertain_botec.sampling.engine import sample
-    from uncertain_botec.sensitivity.study import analyse_sensitivity
 
     progress("drawing")
     drawn = sample(scenario, draws, seed=seed)
-    summary = summarize(drawn)
-    reviewed = review(drawn, confidence=confidence, requirements=requirements)
-    moving = [name for name in reviewed.outputs if not scenario.certain(name)]
-    studies = []
-    for name in moving[:_STUDIED]:
+    studied = [name for name in _decided(scenario) if not scenario.certain(name)][:_STUDIED]
+    return look(drawn, confidence=confidence, requirements=requirements, studied=studied, progress=progress)
+
+
+def look(
+    draws: Draws,
+    *,
+    confidence: float = CONFIDENCE,
+    requirements: Iterable[str] = (),
+    studied: Iterable[str] = (),
+    progress: Callable[[str], object] = lambda _: None,
+) -> Context:
+    """Find out what there is to say of draws.
+
+    Args:
+        draws: of a scenario with the limits that are asked about.
+        confidence: the level to plan for.
+        requirements: such as "P(cost <= 5 MUSD) >= 0.8".
+        studied: the outputs of which it is studied what moves them.
+        progress: called with what is being done.
+    """
+    from uncertain_botec.sensitivity.study import analyse_sensitivity
+
+    scenario, studies = draws.scenario, []
+    summary, reviewed = summarize(draws), review(draws, confidence=confidence, requirements=requirements)
+    for name in studied:
         progress(f"studying what moves {name}")
-        studies.append(analyse_sensitivity(scenario, name, seed=seed))
-    return Context(drawn, summary, reviewed, tuple(studies), explain(scenario))
+        studies.append(analyse_sensitivity(scenario, name, seed=draws.provenance.seed))
+    return Context(draws, summary, reviewed, tuple(studies), explain(scenario))
+
+
+def _decided(scenario: Scenario) -> list[str]:
+    """Cost and time, or all outputs of a scenario that has neither."""
+    return [name for name in LIMITS.values() if name in scenario.plan.outputs] or list(scenario.plan.outputs)

@@ -20,8 +20,8 @@ def drivers(context: Context) -> Section | None:
         return None
     reading = (
         "The bars show where the mean of the result (or its median, as the axis says) lies when one input is in its "
-        "lowest or highest tenth, all others as they then come. The share says how much of the spread of the result an input is behind; the "
-        "shares of all inputs make 100 %."
+        "lowest or highest tenth, all others as they then come. The share says how much of the spread of the result an "
+        "input is behind; the shares of all inputs make 100 %."
     )
     blocks: list[Block] = [Paragraph(reading)]
     for study in context.studies:

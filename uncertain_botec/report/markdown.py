@@ -85,7 +85,8 @@ def _block(block: Block) -> str:
         case Heading(text):
             return f"### {inline(text)}"
         case Points(items):
-            return "\n".join(f"- {inline(one)}" for one in items)
+            # Another sign than that of pairs, which would else be one list with these.
+            return "\n".join(f"* {inline(one)}" for one in items)
         case Pairs(pairs):
             return _pairs(pairs)
         case Tiles(items):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from uncertain_botec import plots
@@ -94,8 +95,12 @@ def together(context: Context) -> Section | None:
     sure = part(review.confidence)
     reading = (
         f"A budget and a deadline that are each kept with {sure} are kept together with less, for a run may break "
-        f"either. Every pair on the curve is kept together with {sure}; at the diamond both halves are equally safe."
+        "either."
     )
+    if review.pair is not None and math.isfinite(review.pair.budget.value + review.pair.deadline.value):
+        reading += (
+            f" Every pair on the curve is kept together with {sure}; at the diamond both halves are equally safe."
+        )
     picture = Picture(figure, figure.alt)
     return Section("together", "Cost and time together", (Paragraph(reading), picture))
 
