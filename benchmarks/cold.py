@@ -61,8 +61,8 @@ def cold(device: str, repeats: int, full: bool) -> Section | None:
     ]
     notes = (
         f"{repeats} turns, after one of ours that is not counted, which fills the cache of compiled kernels. The "
-        "forecasts of llama-2-70b are to 0.1 % and its sweep to 0.5 %, as by default; kernels of 'no cache' are compiled "
-        "anew.",
+        "forecasts of llama-2-70b are to 0.1 % and its sweep to 0.5 %, as by default; kernels of 'no cache' are "
+        "compiled anew.",
         *missing(),
     )
     return Section("4. Whole commands from start to exit", rows, notes)
