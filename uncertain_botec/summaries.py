@@ -312,11 +312,10 @@ def limit_summary(tallies: Tallies, marker: Marker) -> LimitSummary:
 
 def error_and_bounds(share: Share, probability: float) -> tuple[float, float, float]:
     """The standard error of a probability, and a 95 % interval."""
-    error = float(standard_error(share.at_or_below))
+    error = max(float(standard_error(share.at_or_below)), share.rounding)
     count, few = share.draws, _FEW
     if count is not None:
         few = min(round(probability * count), count - round(probability * count))
-        error = max(error, share.rounding)
     if count is not None and not few:
         # Wilson's bound at zero successes out of n is z^2 / (n + z^2) (Wilson 1927, JASA 22, 209-212).
         bound = _ONE_SIDED_95**2 / (count + _ONE_SIDED_95**2)

@@ -47,23 +47,20 @@ class Share:
 
     Attributes:
         at_or_below, below: parts of 1, of shape (replicates,).
-        draws: that were counted, or None where an input was integrated out, so that no count is rounded.
+        draws: that were counted, or None where an input was integrated out, so that they are not.
+        rounded: points over which an input with jumps is spread where another is integrated out; 0 where none is.
     """
 
     at_or_below: Floats
     below: Floats
     draws: int | None
+    rounded: int = 0
 
     @property
     def rounding(self) -> float:
-        """The least standard error of the mean part, however well the replicates agree.
-
-        Of R replicates of n points each, evenly spread along one input, each counts n F rounded down or up, up with
-        the probability f that is the fraction of n F: a standard error of sqrt(f (1 - f) / R) / n, of which replicates
-        that all round alike see nothing. With f (1 - f) taken as 1/12 where they say that it is less, errors of 16
-        replicates are as large as is said on average over f, and 1.12 times as large for the worst f.
-        """
-        return math.sqrt(len(self.at_or_below) / 12) / self.draws if self.draws else 0.0
+        """The least standard error of the mean part, however well the replicates agree."""
+        points = self.rounded if self.draws is None else self.draws
+        return rounding(len(self.at_or_below), points) if points else 0.0
 
 
 @dataclass(frozen=True)
@@ -193,12 +190,28 @@ def between(left: Floats, right: Floats, part: Floats) -> Floats:
         return np.where((left == right) | (part == 0), left, left + part * (right - left))
 
 
+def rounding(replicates: int, points: int, fraction: Any = 0.0) -> Any:
+    """The least standard error of a probability, however well the replicates agree.
+
+    Of R replicates of n points each, evenly spread along one input, each counts n F rounded down or up, up with the
+    probability f that is the fraction of n F: a standard error of sqrt(f (1 - f) / R) / n, of which replicates that all
+    round alike see nothing. The same is true of n q for an input whose quantile function jumps at q. With f (1 - f)
+    taken as 1/12 where it is less, errors of 16 replicates are as large as is said on average over f, and 1.12 times
+    as large for the worst f.
+
+    Args:
+        replicates: R.
+        points: of all of them, R n.
+        fraction: f, where it is known.
+    """
+    return np.sqrt(np.maximum(fraction * (1 - fraction), 1 / 12) * replicates) / points
+
+
 def quantile_errors(left: Floats, right: Floats, size: int, levels: Floats) -> Floats:
     """Standard errors of quantiles over all replicates: the spread of the replicates' own, or more.
 
-    The spread alone says too little of an output of one input, whose points are evenly spread in each replicate: n p of
-    them are below the quantile at level p, rounded down or up, so that the probability there is off by
-    sqrt(f (1 - f) / R) / n, f the fraction of n p. Positions between two draws hide the rounding of a replicate's own.
+    Of an output of one input, whose points are evenly spread, n p are below the quantile at level p, rounded down or
+    up. Positions between two draws hide the rounding of a replicate's own.
 
     Args:
         left: the draw before each replicate's quantile, of shape (replicates, levels).
@@ -208,12 +221,11 @@ def quantile_errors(left: Floats, right: Floats, size: int, levels: Floats) -> F
     """
     _, parts = hazen(size, levels)
     error = standard_error(between(left, right, parts), axis=0)
-    fraction = np.modf(size * levels)[0]
-    rounding = np.sqrt(fraction * (1 - fraction) / len(left))
+    least = rounding(len(left), size * len(left), np.modf(size * levels)[0])
     with np.errstate(invalid="ignore"):
         # From one draw to the next it is 1/n in probability. Two infinite ones have no difference.
         draw = np.where(left == right, 0.0, right - left).mean(axis=0)
-        return np.asarray(np.maximum(error, np.where(rounding > 0, rounding * draw, 0.0)))
+        return np.asarray(np.maximum(error, least * size * draw))
 
 
 def standard_error(each: Floats, axis: int = -1) -> Any:

@@ -69,6 +69,11 @@ class Distribution(Leaves, ABC):
         return not self.discrete and not self.atoms()
 
     @property
+    def jumps(self) -> bool:
+        """Whether the quantile function may jump over values that are never taken."""
+        return not self.smooth
+
+    @property
     def mass_cut(self) -> float:
         """The share of the stated distribution that a truncation removed."""
         return 0.0

@@ -34,6 +34,10 @@ class Truncated(Distribution):
         return (max(low, self.low), min(high, self.high))
 
     @property
+    def jumps(self) -> bool:
+        return self.parent.jumps
+
+    @property
     def mass(self) -> float:
         """The share of the parent that lies inside."""
         return float(self._between(self.high))

@@ -85,6 +85,10 @@ class Mixture(Distribution):
         return all(component.discrete for component in self.components)
 
     @property
+    def jumps(self) -> bool:
+        return True
+
+    @property
     def support(self) -> Support:
         lows, highs = zip(*(component.support for component in self.components), strict=True)
         return (min(lows), max(highs))

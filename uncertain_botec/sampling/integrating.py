@@ -12,7 +12,7 @@ from uncertain_botec.draws import evenly
 from uncertain_botec.sampling.smooth import SOLVED, Law, Smooth, smooth
 from uncertain_botec.sampling.smoothing import STRAIGHT, Line, given, lines, without_luck
 from uncertain_botec.scenario import Scenario
-from uncertain_botec.tallies import LEVELS, Estimate, Floats, Share, standard_error
+from uncertain_botec.tallies import LEVELS, Estimate, Floats, Share, rounding, standard_error
 
 # Points of each replicate to try first; where they do not reach the accuracy, all there are.
 _FIRST = 1 << 11
@@ -72,7 +72,7 @@ def _smoothed(
             {line.output: np.array(marks[line.output], np.float64) for line in wanted},
             _loop,
         )
-    return checked(wanted, found, marks)
+    return checked(scenario, wanted, found, marks, next(iter(inputs.values())).size)
 
 
 def _loop(going: Any, step: Any, state: Any) -> Any:
@@ -82,18 +82,26 @@ def _loop(going: Any, step: Any, state: Any) -> Any:
 
 
 def checked(
-    wanted: Sequence[Line], found: Mapping[str, Smooth], marks: Mapping[str, Sequence[float]]
+    scenario: Scenario,
+    wanted: Sequence[Line],
+    found: Mapping[str, Smooth],
+    marks: Mapping[str, Sequence[float]],
+    points: int,
 ) -> dict[str, Estimate]:
     """The estimates in base units, without outputs that are no straight line somewhere, or whose F has no slope."""
     estimates = {}
+    jumping = {name for name in scenario.uncertain if scenario.inputs[name].distribution.jumps}
     for line in wanted:
         one = found[line.output]
         if one.bend <= STRAIGHT and np.prod(one.slopes) > 0 and np.all(one.density > 0):
-            errors = standard_error(one.levels_each, axis=1) / one.density
+            # Evenly spread points either side of a jump are a whole number, however smooth all else is.
+            rounded = points if jumping - {line.input} else 0
+            least = rounding(len(one.levels_each[0]), points) if rounded else 0.0
+            errors = np.maximum(standard_error(one.levels_each, axis=1), least) / one.density
             # Points may be so even that all replicates agree, and the solution is still no better than it is.
             errors = np.maximum(errors, SOLVED * np.abs(one.quantiles))
             each = zip(marks[line.output], one.marks_each, strict=True)
-            shares = {mark: Share(parts, parts, None) for mark, parts in each}
+            shares = {mark: Share(parts, parts, None, rounded) for mark, parts in each}
             estimates[line.output] = Estimate(one.quantiles, errors, shares, line.input)
     return estimates
 

@@ -14,7 +14,7 @@ from uncertain_botec.distributions import PYTREE_CLASSES, Level
 from uncertain_botec.estimators import Plan, evaluate
 from uncertain_botec.sampling.luck import KernelLuck
 from uncertain_botec.sampling.normal_score import normal_score
-from uncertain_botec.sampling.points import Stream, folded, uniforms
+from uncertain_botec.sampling.points import Stream, uniforms
 
 Arrays = dict[str, jax.Array]
 
@@ -67,19 +67,9 @@ def kernel(
     return {name: results[name] for name in kept}, codes
 
 
-def drawn_inputs(
-    beliefs: Beliefs, index: jax.Array, correlated: tuple[str, ...], dtype: Any, *, fold: bool = False
-) -> tuple[Arrays, Arrays]:
-    """The normal scores and the values of the uncertain inputs at some counters, of shape (replicates, counters).
-
-    Folded points are for means of smooth functions, not for quantiles of draws: half of them mirror the other half.
-    """
-
-    def points_of(stream: Stream) -> jax.Array:
-        u = uniforms(stream, index, dtype)
-        return folded(u) if fold else u
-
-    over_replicates: Callable[[Stream], jax.Array] = jax.vmap(points_of)
+def drawn_inputs(beliefs: Beliefs, index: jax.Array, correlated: tuple[str, ...], dtype: Any) -> tuple[Arrays, Arrays]:
+    """The normal scores and the values of the uncertain inputs at some counters, of shape (replicates, counters)."""
+    over_replicates: Callable[[Stream], jax.Array] = jax.vmap(lambda stream: uniforms(stream, index, dtype))
     points = {name: over_replicates(stream) for name, stream in beliefs.streams.items()}
     levels = {name: Level(u, normal_score(u)) for name, u in points.items()}
     levels |= _correlate(levels, correlated, beliefs.factor)

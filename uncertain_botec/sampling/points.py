@@ -29,10 +29,10 @@ from numpy.typing import NDArray
 from uncertain_botec.errors import UsageError
 from uncertain_botec.sampling.sobol import (
     KEYS,
-    direction_numbers,
     joe_kuo_table,
     random_direction_numbers,
     reverse_bits,
+    reversed_directions,
     scrambled_sobol,
 )
 
@@ -171,8 +171,8 @@ class PointSet:
             return LatticeStream(np.asarray(generator << np.uint32(32 - level)), shift)
         if self.sampler == "sobol":
             known = 0 <= column < len(joe_kuo_table())
-            directions = direction_numbers(column) if known else random_direction_numbers(words[KEYS:])
-            return SobolStream(reverse_bits(directions[:level]), words[:KEYS])
+            directions = reversed_directions(column) if known else reverse_bits(random_direction_numbers(words[KEYS:]))
+            return SobolStream(directions[:level], words[:KEYS])
         return MonteCarloStream(words[:2])
 
 
@@ -209,15 +209,6 @@ def point_set(sampler: str, draws: int, seed: int, replicates: int = 16) -> Poin
     if sampler != "monte-carlo":
         size = max(2, 1 << (size - 1).bit_length())
     return PointSet(sampler, seed, replicates, size)
-
-
-def folded(u: jax.Array) -> jax.Array:
-    """1 - |2u - 1|, uniform as u is: a smooth function of it is periodic in u, as lattices like it.
-
-    The baker's transformation brings the error of n points of a shifted lattice from about 1/n down to about 1/n^2
-    (Hickernell, Monte Carlo and Quasi-Monte Carlo Methods 2000, Springer, 274-289, 2002; from memory).
-    """
-    return 1.0 - jnp.abs(2.0 * u - 1.0)
 
 
 def uniforms(stream: Stream, index: jax.Array, dtype: DTypeLike) -> jax.Array:

@@ -29,11 +29,15 @@ _STARTS = 16
 # One point in so many tells where all of them are asked first, so that these have hardly a step left to go.
 _FEW = 8
 
-# A step this small, relative to y, leaves no error to speak of: steps shrink faster than squares of one another.
-_CLOSE = 1e-4
+# A step this small, relative to y, leaves no error to speak of: the normal score is so straight in w that what is left
+# after it is less than a part in a thousand of it.
+_CLOSE = 1e-3
+
+# Closer than this, relative to y, two points tell no slope: their normal scores are rounded.
+_SAME = 1e-8
 
 SOLVED = 1e-6
-"""How far from the quantile of its points a solution may be, relative to itself: several times what was ever seen."""
+"""How far from the quantile of its points a solution may be, relative to itself: more than was ever seen."""
 
 # Steps of all points that are taken before it is asked whether they will do, for nearly always they do. A step inside a
 # loop takes XLA on a CPU twice as long.
@@ -190,22 +194,40 @@ class _Search(NamedTuple):
     """Where a search for all levels of all outputs at once has come to; the levels of the first output come first.
 
     Attributes:
-        y: to be tried next.
-        tried: the y that was tried last.
+        at: w, to be tried next: ln y, or y itself.
+        tried: the w that was tried last.
         score: the normal score of F there.
         each: each replicate's F there.
         slope: of the normal score around there.
-        density: there.
         farthest: a step may go.
+        positive: whether w is ln y, in which the normal score of most outputs is straight, however wide they are.
     """
 
-    y: Any
+    at: Any
     tried: Any
     score: Any
     each: Any
     slope: Any
-    density: Any
     farthest: Any
+    positive: Any
+
+    @property
+    def y(self) -> Any:
+        """To be tried next."""
+        xp = self.at.__array_namespace__()
+        return xp.where(self.positive, xp.exp(xp.where(self.positive, self.at, 0.0)), self.at)
+
+    @property
+    def density(self) -> Any:
+        """dF/dy where it was tried last."""
+        xp = self.at.__array_namespace__()
+        density = self.slope * xp.exp(-self.score * self.score / 2) / math.sqrt(2 * math.pi)
+        return density / xp.where(self.positive, self.y, 1.0)
+
+    def within(self, part: float) -> Any:
+        """Whether the next step is this small, relative to y."""
+        xp = self.at.__array_namespace__()
+        return xp.abs(self.at - self.tried) <= part * xp.where(self.positive, 1.0, xp.abs(self.at))
 
     def part(self, place: int, size: int) -> _Search:
         """That of one output."""
@@ -220,54 +242,55 @@ def _start(values: Sequence[Any], levels: Any) -> _Search:
     some = xp.stack([one[:, :: max(1, size // _STARTS)].reshape(-1) for one in values])
     reach = xp.minimum(levels, 1 - levels) / 2
     around = xp.quantile(some, xp.concat([levels, levels - reach, levels + reach]), axis=1)
-    y, left, right = around.reshape(3, len(levels), len(values)).swapaxes(1, 2)
+    positive = xp.min(around, axis=0) > 0
+    around = xp.where(positive, xp.log(xp.where(positive, around, 1.0)), around)
+    at, left, right = around.reshape(3, len(levels), len(values)).swapaxes(1, 2)
     run = xp.where(right > left, right - left, xp.inf)
     slope = (score(levels + reach) - score(levels - reach)) / run
-    farthest = y[:, -1:] - y[:, :1] + 0 * y
-    y, slope, farthest = y.reshape(-1), slope.reshape(-1), farthest.reshape(-1)
-    return _Search(y, 0 * y, 0 * y, xp.zeros((len(y), replicates)), slope, 0 * y, farthest)
+    farthest = at[:, -1:] - at[:, :1] + 0 * at
+    at, slope, farthest = at.reshape(-1), slope.reshape(-1), farthest.reshape(-1)
+    positive = xp.repeat(positive, len(levels))
+    return _Search(at, 0 * at, 0 * at, xp.zeros((len(at), replicates)), slope, farthest, positive)
 
 
 def _solved(straights: Sequence[Straight], before: _Search, levels: Any, loop: Loop, at_once: int = 0) -> _Search:
-    """The y where F(y) is each level, by the secant method on the normal score of F, which is nearly straight in y.
+    """The y where F(y) is each level, by the secant method on the normal score of F, which is nearly straight in w.
 
     A step that leaves the bracket of what was tried halves it; one that would go far goes no farther than the draws'
     own quantiles lie apart.
     """
-    xp = before.y.__array_namespace__()
+    xp = before.at.__array_namespace__()
     functions = special(xp)
     levels = xp.concat([levels] * len(straights))
     targets = functions.ndtri(levels)
 
     def going(state: tuple[_Search, Any, Any, Any]) -> Any:
         (search, *_, steps) = state
-        return (steps < _MOST_STEPS) & xp.any(xp.abs(search.y - search.tried) > _CLOSE * xp.abs(search.y))
+        return (steps < _MOST_STEPS) & ~xp.all(search.within(_CLOSE))
 
     def closer(state: tuple[_Search, Any, Any, Any]) -> tuple[_Search, Any, Any, Any]:
         search, low, high, steps = state
-        y = search.y
-        parts = y.reshape(len(straights), -1)
+        at = search.at
+        parts = search.y.reshape(len(straights), -1)
         each = xp.concat([one.cdf(part) for one, part in zip(straights, parts, strict=True)])
         probability = xp.clip(xp.mean(each, axis=1), _LEAST, 1 - _LEAST)
         z = functions.ndtri(probability)
-        low, high = xp.where(probability < levels, y, low), xp.where(probability >= levels, y, high)
+        low, high = xp.where(probability < levels, at, low), xp.where(probability >= levels, at, high)
         # Of a function that rises; where it does not from one point to the other, the slope says nothing.
-        rise, run = z - search.score, y - search.tried
+        rise, run = z - search.score, at - search.tried
         rising = rise * run > 0
         slope = xp.where(rising, rise / xp.where(rising, run, 1.0), 0.0)
         # Nor do points that are the same but for rounding, or the first of all: the slope is what it was.
-        far = (steps > 0) & (xp.abs(run) > _CLOSE * xp.abs(y))
-        slope = xp.where(far, slope, search.slope)
+        slope = xp.where((steps > 0) & ~search.within(_SAME), slope, search.slope)
         rising = slope > 0
         missing = targets - z
         secant = xp.where(rising, missing / xp.where(rising, slope, 1.0), xp.sign(missing) * search.farthest)
-        onward = y + xp.clip(secant, -search.farthest, search.farthest)
-        inside = ((onward > low) & (onward < high)) | ~xp.isfinite(high - low)
-        density = slope * xp.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+        onward = at + xp.clip(secant, -search.farthest, search.farthest)
+        inside = ((onward >= low) & (onward <= high)) | ~xp.isfinite(high - low)
         onward = xp.where(inside, onward, (low + high) / 2)
-        return _Search(onward, y, z, each, slope, density, search.farthest), low, high, steps + 1
+        return search._replace(at=onward, tried=at, score=z, each=each, slope=slope), low, high, steps + 1
 
-    far = xp.full_like(before.y, xp.inf)
+    far = xp.full_like(before.at, xp.inf)
     # Tried is what these points were tried at: nothing yet.
     state: tuple[_Search, Any, Any, Any] = (before._replace(tried=far), -far, far, 0)
     for _ in range(at_once):

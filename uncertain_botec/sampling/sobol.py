@@ -50,6 +50,12 @@ def direction_numbers(dimension: int) -> NDArray[np.uint32]:
     return np.array([m_k << (31 - k) for k, m_k in enumerate(m)], dtype=np.uint32)
 
 
+@cache
+def reversed_directions(dimension: int) -> NDArray[np.uint32]:
+    """The direction numbers of a dimension with their bits reversed, as points take them."""
+    return reverse_bits(direction_numbers(dimension))
+
+
 def random_direction_numbers(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
     """Direction numbers of a random upper triangular generator matrix, from 32 random words.
 
