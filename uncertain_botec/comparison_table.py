@@ -29,7 +29,7 @@ from uncertain_botec.vocabulary import QUANTITIES
 if TYPE_CHECKING:
     from rich.console import Group
 
-_HEADINGS = ("", "P10", "P50", "P90", "mean", "lowest", "error")
+HEADINGS = ("", "P10", "P50", "P90", "mean", "lowest", "error")
 
 _READING = (
     "P90: a 90 % chance of being at or below. B - A: draw by draw, so that its P90 is not the difference of theirs. "
@@ -44,7 +44,7 @@ _WORDS = {COST: "cheaper", TIME: "sooner"}
 
 def renderable(comparison: Comparison) -> Group:
     """The comparison for a rich console."""
-    return page(_title(comparison), sectioned_table(_HEADINGS, _rows(comparison)), _statements(comparison), _READING)
+    return page(_title(comparison), sectioned_table(HEADINGS, rows(comparison)), statements(comparison), _READING)
 
 
 def as_text(comparison: Comparison, width: int = 100) -> str:
@@ -54,19 +54,21 @@ def as_text(comparison: Comparison, width: int = 100) -> str:
 
 def as_html(comparison: Comparison) -> str:
     """The comparison as an HTML fragment for notebooks."""
-    return html_page(_title(comparison), _HEADINGS, _rows(comparison), _statements(comparison), _READING)
+    return html_page(_title(comparison), HEADINGS, rows(comparison), statements(comparison), _READING)
 
 
 def _title(comparison: Comparison) -> str:
     return f"{len(comparison.scenarios)} runs compared on common random numbers"
 
 
-def _letters(comparison: Comparison) -> dict[str, str]:
+def letters_of(comparison: Comparison) -> dict[str, str]:
+    """What each run is called for short, by label."""
     return dict(zip(comparison.scenarios, ascii_uppercase, strict=False))
 
 
-def _rows(comparison: Comparison) -> Iterator[tuple[str, ...]]:
-    letters = _letters(comparison)
+def rows(comparison: Comparison) -> Iterator[tuple[str, ...]]:
+    """The table's rows: an output's title alone, then one row for each run and each difference."""
+    letters = letters_of(comparison)
     for name, one in comparison.outputs.items():
         finite = [curve.p50.value for curve in one.curves.values() if math.isfinite(curve.p50.value)]
         scale, unit = readable_scale(min(finite, default=1.0), one.unit)
@@ -114,14 +116,15 @@ def _error(one: Curve | Difference, output: OutputComparison) -> str:
     return percent(largest / min(known)) if known and math.isfinite(largest) else "not known"
 
 
-def _statements(comparison: Comparison) -> Iterator[tuple[str, str]]:
-    letters = _letters(comparison)
+def statements(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    """What the comparison says below its table, as pairs of a subject and a statement."""
+    letters = letters_of(comparison)
     for name, one in comparison.outputs.items():
         what = name.replace("_", " ")
         word = _WORDS.get(name, f"lower in {what}")
         for gap in one.differences:
             subject = f"{letters[gap.first]} {word} than {letters[gap.second]}"
-            yield subject, f"with probability {_chance(gap)}; {_dominance(gap, letters, what)}"
+            yield subject, f"with probability {_chance(gap)}; {dominance_in_words(gap, letters, what)}"
     yield "Ties", "count half, so that a run is cheaper than an identical one with probability 50 %"
     if comparison.same:
         yield "The same quantity", f"{', '.join(comparison.same)}: stated alike, and equal in every draw"
@@ -158,7 +161,7 @@ def _chance(gap: Difference) -> str:
     return probability(gap.lower.value, gap.lower.error, gap.lower.low, gap.lower.high)
 
 
-def _dominance(gap: Difference, letters: dict[str, str], what: str) -> str:
+def dominance_in_words(gap: Difference, letters: dict[str, str], what: str) -> str:
     """Who dominates whom in words."""
     found = gap.dominance
     if gap.ties == 1:

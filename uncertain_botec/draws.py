@@ -156,6 +156,14 @@ def evenly(sampler: str, size: int, wanted: int) -> slice:
     return slice(None, None, size // wanted) if sampler == "lattice" else slice(wanted)
 
 
+def thinned(draws: Draws, wanted: int) -> Draws:
+    """About so many of the draws in all, spread as evenly as all of them."""
+    made = draws.provenance
+    some = evenly(made.sampler, made.size, max(wanted // made.replicates, 1))
+    values = {name: array[:, some] for name, array in draws.values.items()}
+    return replace(draws, values=values, provenance=replace(made, size=len(range(made.size)[some])))
+
+
 def _reading(scenario: Scenario) -> dict[str, Any]:
     """What a scenario knows about its file beyond what the file states."""
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -64,12 +64,23 @@ def write_draws(file: Path, draws: Draws) -> None:
     draws.to_netcdf(file)
 
 
-def _reserve(file: Path, draws: Draws) -> None:
+def write_runs(file: Path, runs: Mapping[str, Draws]) -> None:
+    """Write the draws of several runs as one file for ArviZ, in a group of its own each; `xarray` opens one by name."""
+    import xarray
+
+    _reserve(file, *runs.values())
+    xarray.DataTree.from_dict({name: one.to_arviz() for name, one in runs.items()}).to_netcdf(file, engine="h5netcdf")
+
+
+def _reserve(file: Path, *runs: Draws) -> None:
     """Fail where the disk has no room for the draws: HDF5 crashes the process when a write fails half way."""
     if not hasattr(os, "posix_fallocate"):
         return
     # A megabyte for the coordinates and what HDF5 adds of its own, and 16 bytes for each index of the two groups.
-    size = sum(values.nbytes for values in draws.values.values()) + 16 * draws.provenance.size + (1 << 20)
+    size = sum(
+        sum(values.nbytes for values in draws.values.values()) + 16 * draws.provenance.size + (1 << 20)
+        for draws in runs
+    )
     with file.open("wb") as stream:
         os.posix_fallocate(stream.fileno(), 0, size)
     file.unlink()

@@ -22,6 +22,7 @@ _TITLES: Mapping[str, str] = {
     "hardware_flop": "Compute executed",
     "accelerator_hours": "Accelerator-hours",
     "hfu": "HFU",
+    "mfu": "MFU",
     "weight_memory": "Weights",
     "gradient_memory": "Gradients",
     "optimizer_memory": "Optimizer states",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from uncertain_botec.decisions.axes import label_of
@@ -27,8 +27,8 @@ _DIGITS = 3
 # Units that say nothing beside the name.
 _PURE = ("fraction", "count", "")
 
-_HEADS = {COST: "cost", TIME: "time"}
-_LIMITS = {"deadline": "in time", "budget": "in budget", "memory": "fits"}
+HEADS = {COST: "cost", TIME: "time"}
+LIMIT_HEADS = {"deadline": "in time", "budget": "in budget", "memory": "fits"}
 
 _READING = (
     "P90: a 90 % chance of being at or below. All points share their draws. *: the cheapest by P90 of cost, and among "
@@ -46,7 +46,7 @@ def renderable(sweep: Sweep) -> Group:
         # Headings stand on the line below them.
         text = "\n" * (tall - heading.count("\n")) + heading
         table.add_column(text, justify="right", no_wrap=place >= len(sweep.axes), overflow="fold")
-    for cells in _rows(sweep):
+    for cells in rows(sweep, shown_points(sweep)):
         table.add_row(*cells)
     return page(sweep.scenario.title, table, _statements(sweep), _READING)
 
@@ -58,19 +58,21 @@ def as_text(sweep: Sweep, width: int = 100) -> str:
 
 def as_html(sweep: Sweep) -> str:
     """The sweep as an HTML fragment for notebooks."""
-    return html_page(sweep.scenario.title, _headings(sweep), list(_rows(sweep)), _statements(sweep), _READING)
+    shown = rows(sweep, shown_points(sweep))
+    return html_page(sweep.scenario.title, _headings(sweep), shown, _statements(sweep), _READING)
 
 
-def _outputs(sweep: Sweep) -> list[str]:
+def outputs_of(sweep: Sweep) -> list[str]:
+    """The outputs that there are columns for."""
     return list(dict.fromkeys(name for one in sweep.points for name in one.outputs))[:_OUTPUTS]
 
 
 def _limits(sweep: Sweep) -> list[str]:
-    return [name for name in _LIMITS if any(name in one.limits for one in sweep.points)]
+    return [name for name in LIMIT_HEADS if any(name in one.limits for one in sweep.points)]
 
 
-def _scale(sweep: Sweep, name: str) -> tuple[float, str]:
-    """One scale for all values of an output, so that they compare down the column."""
+def scale_of(sweep: Sweep, name: str) -> tuple[float, str]:
+    """One scale and its unit for all values of an output, so that they compare down the column."""
     unit = QUANTITIES[name].unit
     medians = [one.outputs[name].p50 for one in sweep.points if name in one.outputs]
     finite = [value for value in medians if math.isfinite(value) and value]
@@ -79,10 +81,10 @@ def _scale(sweep: Sweep, name: str) -> tuple[float, str]:
 
 def _headings(sweep: Sweep) -> list[str]:
     names = [_in_lines(axis.name.replace("_", " "), axis.unit) for axis in sweep.axes]
-    for name in _outputs(sweep):
-        title = _HEADS.get(name) or title_of(name)
-        names += [_in_lines(title, _scale(sweep, name)[1], "P50"), "P90"]
-    return [*names, *(_LIMITS[name] for name in _limits(sweep)), ""]
+    for name in outputs_of(sweep):
+        title = HEADS.get(name) or title_of(name)
+        names += [_in_lines(title, scale_of(sweep, name)[1], "P50"), "P90"]
+    return [*names, *(LIMIT_HEADS[name] for name in _limits(sweep)), ""]
 
 
 def _in_lines(title: str, unit: str, what: str = "") -> str:
@@ -105,10 +107,11 @@ def shown_points(sweep: Sweep) -> list[int]:
     return sorted(some)
 
 
-def _rows(sweep: Sweep) -> Iterator[tuple[str, ...]]:
-    scales = {name: _scale(sweep, name)[0] for name in _outputs(sweep)}
+def rows(sweep: Sweep, places: Iterable[int]) -> Iterator[tuple[str, ...]]:
+    """A row for each of these points."""
+    scales = {name: scale_of(sweep, name)[0] for name in outputs_of(sweep)}
     limits = _limits(sweep)
-    for place in shown_points(sweep):
+    for place in places:
         one = sweep.points[place]
         cells = [value if isinstance(value, str) else label_of(value) for value in one.at]
         for name, scale in scales.items():
@@ -167,7 +170,7 @@ def _front(front: Sequence[int]) -> str:
 def _point(sweep: Sweep, one: Point) -> str:
     """A point with what it costs and takes."""
     outputs = [
-        f"P90 of {_HEADS.get(name, name)} {amount(one.outputs[name].p90, QUANTITIES[name].unit)}"
+        f"P90 of {HEADS.get(name, name)} {amount(one.outputs[name].p90, QUANTITIES[name].unit)}"
         for name in (COST, TIME)
         if name in one.outputs
     ]

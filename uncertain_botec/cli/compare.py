@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from uncertain_botec.cli import options
-from uncertain_botec.cli.options import Cache, Json, Quiet, Seed, complete_run
-from uncertain_botec.cli.printing import console, print_json, say
+from uncertain_botec.cli.options import Cache, Json, Quiet, ReportTo, Seed, complete_run
+from uncertain_botec.cli.printing import check_out, console, print_json, say, write_out
 from uncertain_botec.errors import UsageError
 
 _OF_ONE = re.compile(r"(?P<number>\d+):(?P<setting>.*)", re.DOTALL)
@@ -35,6 +35,7 @@ def compare(
             "repeated.",
         ),
     ] = None,
+    out: ReportTo = None,
     as_json: Json = False,
     cache: Cache = True,
     quiet: Quiet = False,
@@ -48,6 +49,7 @@ def compare(
     from uncertain_botec.prior_files.loading import load_scenario
 
     count = options.draws_of(draws)
+    check_out(out)
     if len(runs) < 2:
         raise UsageError("a comparison takes two runs or more: name another, or the same again with --set 2:PATH=VALUE")
     each = _settings(settings or (), len(runs))
@@ -66,6 +68,7 @@ def compare(
         from uncertain_botec.comparison_table import renderable
 
         console().print(renderable(comparison))
+    write_out(comparison, out, quiet=quiet)
     if not quiet:
         made = comparison.provenance
         say(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -112,6 +113,14 @@ Require = Annotated[
 ]
 Draws = Annotated[str, typer.Option("--draws", metavar="N", help="At least how many draws: 1000000, 8M, 1e6, 2^20.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same numbers.")]
+ReportTo = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Also write a report there (HTML, Markdown, JSON, figures); replaces a report, and nothing else.",
+    ),
+]
 Cache = Annotated[
     bool,
     typer.Option(

@@ -1,14 +1,18 @@
-"""Where commands print: results to standard output, everything else to standard error."""
+"""Where commands print: results to standard output, everything else to standard error; and reports that they write."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from uncertain_botec.decisions.comparison import Comparison
+    from uncertain_botec.decisions.surface import Sweep
 
 
 def print_json(document: dict[str, Any]) -> None:
@@ -28,3 +32,22 @@ def console() -> Console:
 
     # A pipe has no width: 100 columns keep tables whole for whoever reads the file.
     return Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100, highlight=False)
+
+
+def check_out(folder: Path | None) -> None:
+    """Refuse a folder for a report before anything is computed, where it is something else's."""
+    if folder is not None:
+        from uncertain_botec.report import check_folder
+
+        check_folder(folder)
+
+
+def write_out(result: Comparison | Sweep, folder: Path | None, *, quiet: bool) -> None:
+    """Write the report that `--out` asks for, and say so."""
+    if folder is None:
+        return
+    from uncertain_botec.report import write_report
+
+    made = write_report(result, folder)
+    if not quiet:
+        say(f"{made.folder}/index.html written, with {len(made.files)} files beside it")

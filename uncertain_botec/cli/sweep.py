@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from uncertain_botec.cli import options
-from uncertain_botec.cli.options import Cache, Device, Json, Quiet, Require, Run, Seed, Settings
-from uncertain_botec.cli.printing import console, print_json, say
+from uncertain_botec.cli.options import Cache, Device, Json, Quiet, ReportTo, Require, Run, Seed, Settings
+from uncertain_botec.cli.printing import check_out, console, print_json, say, write_out
 
 
 def sweep(
@@ -33,6 +33,7 @@ def sweep(
     seed: Seed = 0,
     device: Annotated[Device, typer.Option(help="auto takes an accelerator where JAX sees one.")] = Device.AUTO,
     settings: Settings = None,
+    out: ReportTo = None,
     as_json: Json = False,
     cache: Cache = True,
     require: Require = False,
@@ -44,6 +45,7 @@ def sweep(
     """
     started = time.perf_counter()
     chance, precise = options.confidence_of(confidence), options.accuracy_of(accuracy)
+    check_out(out)
     from uncertain_botec.compilation import keep_compiled
     from uncertain_botec.decisions.sweeping import sweep as swept
 
@@ -60,6 +62,7 @@ def sweep(
         from uncertain_botec.sweep_table import renderable
 
         console().print(renderable(found))
+    write_out(found, out, quiet=quiet)
     if not quiet:
         say(f"{len(found.points):,} points (seed {seed}) in {time.perf_counter() - started:.2f} s")
     if require and found.unmet:

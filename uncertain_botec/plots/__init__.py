@@ -5,7 +5,7 @@ Amounts that are passed in are in printed units, as draws[name], reviews, summar
 
 from uncertain_botec.plots.bars import bill, shares, value_of_information
 from uncertain_botec.plots.cost_and_time import joint
-from uncertain_botec.plots.curves import s_curve, s_curves
+from uncertain_botec.plots.curves import gap_curves, s_curve, s_curves
 from uncertain_botec.plots.figure import DARK, LIGHT, Figure
 from uncertain_botec.plots.priors import prior
 from uncertain_botec.plots.sweeps import pareto, surface, sweep_lines
@@ -16,6 +16,7 @@ __all__ = [
     "LIGHT",
     "Figure",
     "bill",
+    "gap_curves",
     "joint",
     "pareto",
     "prior",

@@ -180,6 +180,52 @@ def s_curves(runs: Sequence[tuple[str, Draws]], output: str) -> Figure:
     return rendered(f"s-curves-{output}", title, " ".join(said), draw, (6.5, height))
 
 
+def gap_curves(gaps: Sequence[tuple[str, Floats]], output: str, first: str) -> Figure:
+    """The S-curves of what other runs have more of an output than a first one, draw by draw, with zero marked.
+
+    Args:
+        gaps: a label and the differences of each, in the printed unit; at most `MOST_CURVES`.
+        output: of which they are.
+        first: what to call the run that was taken off.
+    """
+    middles = [measures.quantiles_at(gap, (0.1, 0.5, 0.9)) for _, gap in gaps]
+    reading = reading_of(output, [abs(one.value) for three in middles for one in (three[1], *three) if one.value])
+    lines = [_signed_curve(gap) for _, gap in gaps]
+    xs, ps = [x / reading.scale for x, _ in lines], [p for _, p in lines]
+    shown = _span(xs, ps, [])
+    span = span_of([shown.low, shown.high, 0.0], log=False, pad=0.0)
+    names = [elided(label, 64) for label, _ in gaps]
+    first = elided(first, 40)
+    title = f"{title_of(output)} less that of {first}: chance of being at or below"
+    said = [
+        f"{name}: "
+        + ", ".join(
+            f"P{level} {reading.amount(one.value, one.error)}" for level, one in zip((10, 50, 90), three, strict=True)
+        )
+        + "."
+        for name, three in zip(names, middles, strict=True)
+    ]
+
+    def draw(canvas: Canvas) -> None:
+        axes = placed(canvas, 0.65, 0.5, 0.25, 0.35 + 0.18 * len(names))
+        _frame(axes, span, f"{reading.label}, less that of {first}")
+        flag(axes, span, 0.0, "no difference", colour="muted", dash=":")
+        handles = []
+        for place, (x, p) in enumerate(zip(xs, ps, strict=True)):
+            colour, dash = _LINES[place]
+            handles.append(_line(axes, span, x, p, LIGHT[colour], dash, f"gap-{place}"))
+        _legend(canvas, handles, names)
+
+    return rendered(f"gaps-{output}", title, " ".join(said), draw, (6.5, 3.5 + 0.18 * len(names)))
+
+
+def _signed_curve(values: Floats) -> tuple[Floats, Floats]:
+    """As `curve`, of values of which some may be infinite in either direction."""
+    below = np.isneginf(values)
+    x, p = curve(values[~below])
+    return x, below.mean() + (1 - below.mean()) * p
+
+
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 

@@ -31,6 +31,7 @@ def sweep_lines(
     y_label: str,
     limit: float | None = None,
     limit_name: str = "limit",
+    name: str = "sweep",
 ) -> Figure:
     """P50 along a setting, within the band from P10 to P90.
 
@@ -43,6 +44,7 @@ def sweep_lines(
         y_label: the output with its unit.
         limit: of the output, drawn across.
         limit_name: what to call it.
+        name: of the figure, unique within a page.
     """
     xs, low, middle, high = (np.asarray(values, np.float64) for values in (x, p10, p50, p90))
     x_label, y_label = elided(x_label, 70), elided(y_label, 50)
@@ -76,7 +78,7 @@ def sweep_lines(
             names.append(f"{printable(limit_name)} {_short(limit)}")
         _legend(canvas, axes, handles, names)
 
-    return rendered("sweep", f"{y_label} against {x_label}", " ".join(said), draw)
+    return rendered(name, f"{y_label} against {x_label}", " ".join(said), draw)
 
 
 def surface(
@@ -88,6 +90,7 @@ def surface(
     y_label: str,
     z_label: str,
     level: float | None = None,
+    name: str = "surface",
 ) -> Figure:
     """A quantity over two settings, as colours, with the line where it has a given value.
 
@@ -99,6 +102,7 @@ def surface(
         y_label: the second.
         z_label: the quantity.
         level: the value whose line is drawn.
+        name: of the figure, unique within a page.
     """
     xs, ys, zs = (np.asarray(values, np.float64) for values in (x, y, z))
     x_label, y_label, z_label = elided(x_label, 60), elided(y_label, 45), elided(z_label, 45)
@@ -108,12 +112,12 @@ def surface(
     z_span = Span(0.0, 1.0, log=False) if chances else span_of(finite.tolist(), pad=0.0)
     title = f"{z_label} over {x_label} and {y_label}"
     said = [f"{title}."]
-    for name, place in (("lowest", np.argmin), ("highest", np.argmax)):
+    for end, place in (("lowest", np.argmin), ("highest", np.argmax)):
         if finite.size:
-            flat = int(place(np.where(np.isfinite(zs), zs, math.inf if name == "lowest" else -math.inf)))
+            flat = int(place(np.where(np.isfinite(zs), zs, math.inf if end == "lowest" else -math.inf)))
             row, column = divmod(flat, len(xs))
             where = f"{plain(float(xs[column]))} and {plain(float(ys[row]))}"
-            said.append(f"The {name}, {_short(zs[row, column])}, is at {where}.")
+            said.append(f"The {end}, {_short(zs[row, column])}, is at {where}.")
     if finite.size < zs.size:
         said.append(f"{zs.size - finite.size} of {zs.size} cells have no finite value.")
 
@@ -148,10 +152,18 @@ def surface(
         if level is not None and z_span.holds(level):
             bar.axhline(level, color=LIGHT["vermilion"], linewidth=2)
 
-    return rendered("surface", title, " ".join(said), draw, (6.5, 4.2))
+    return rendered(name, title, " ".join(said), draw, (6.5, 4.2))
 
 
-def pareto(labels: Sequence[str], x: Sequence[float], y: Sequence[float], *, x_label: str, y_label: str) -> Figure:
+def pareto(
+    labels: Sequence[str],
+    x: Sequence[float],
+    y: Sequence[float],
+    *,
+    x_label: str,
+    y_label: str,
+    front: Sequence[int] | None = None,
+) -> Figure:
     """Options by two things of which less is better, with those that no other beats in both.
 
     Args:
@@ -160,10 +172,11 @@ def pareto(labels: Sequence[str], x: Sequence[float], y: Sequence[float], *, x_l
         y: of the other; options that take infinitely much of either are not shown.
         x_label: the one with its unit.
         y_label: the other.
+        front: the places of those that no other beats, by ascending x; found from the numbers by default.
     """
     xs, ys = np.asarray(x, np.float64), np.asarray(y, np.float64)
     x_label, y_label = elided(x_label, 70), elided(y_label, 50)
-    front = front_of(xs, ys)
+    front = front_of(xs, ys) if front is None else list(front)
     finite = np.isfinite(xs) & np.isfinite(ys)
     x_span, y_span = span_of(xs[finite].tolist(), pad=0.08), span_of(ys[finite].tolist(), pad=0.08)
     names = {place: elided(labels[place], 28) for place in front}

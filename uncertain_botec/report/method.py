@@ -11,7 +11,7 @@ from uncertain_botec.report.blocks import Heading, Pairs, Paragraph, Section, Ta
 from uncertain_botec.report.context import Context
 from uncertain_botec.report.words import part, said
 
-_SAMPLERS = {
+SAMPLERS = {
     "lattice": "a rank-1 lattice with independent random shifts",
     "sobol": "scrambled Sobol points",
     "monte-carlo": "independent draws",
@@ -24,7 +24,7 @@ _HASHED = ("scenario.toml", "draws.nc")
 def method(context: Context) -> Section:
     """Formulas, points, errors, versions, seed and hashes."""
     made = context.draws.provenance
-    points = _SAMPLERS[made.sampler]
+    points = SAMPLERS[made.sampler]
     text = (
         f"{made.draws:,} draws of all uncertain inputs together, from {points} in {made.replicates} replicates with "
         f"seed {made.seed}, went through the formulas below. The spread over the replicates gives every number its "

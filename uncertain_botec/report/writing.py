@@ -5,52 +5,58 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, overload
 
-from uncertain_botec.draws import Draws, evenly
+from uncertain_botec.decisions.comparison import Comparison
+from uncertain_botec.decisions.surface import Sweep
 from uncertain_botec.errors import UsageError
 from uncertain_botec.folders import check_replaceable, replace_folder
-from uncertain_botec.output import write_draws
 from uncertain_botec.plots import Figure
-from uncertain_botec.report import html, markdown
-from uncertain_botec.report.answer import sentence
+from uncertain_botec.report import html, markdown, swept
 from uncertain_botec.report.blocks import Section, figures_of, foreign, plain
+from uncertain_botec.report.compare_page import COMPARISON
+from uncertain_botec.report.compared import Compared, draw_again
 from uncertain_botec.report.context import Context, gather
-from uncertain_botec.report.method import method
-from uncertain_botec.report.sections import sections_of
+from uncertain_botec.report.kind import C, Kind
+from uncertain_botec.report.run_page import RUN
+from uncertain_botec.report.sweep_page import SWEEP
+from uncertain_botec.report.swept import Swept
 from uncertain_botec.risk.review import CONFIDENCE, DEFAULT_DRAWS
-from uncertain_botec.scenario import Scenario, dump_scenario
+from uncertain_botec.scenario import Scenario
 
 KEPT = 1 << 16
 """How many draws are written, at most."""
 
-_SCHEMA = "uncertain-botec/report/"
+# Of all kinds: one may take the place of another.
+_SCHEMAS = "uncertain-botec/report"
 _SUMMARY = "summary.json"
 _TITLE = 300
 
 
 @dataclass(frozen=True)
-class Report:
-    """What a scenario's numbers say to whoever signs for them.
+class Report(Generic[C]):
+    """What numbers say to whoever signs for them.
 
     Attributes:
-        title: the scenario's.
+        title: the scenario's, or what was compared or swept over.
         answer: in one sentence.
         sections: everything that is said, as blocks.
-        context: what it is said of: draws, summary, review and studies.
+        context: what it is said of: draws, summary, review and studies of a run; a comparison; or a sweep.
         folder: where it was written, or None.
         files: the SHA-256 of every file that was written, by name, but for `summary.json`, which holds them.
+        kind: how it was made.
     """
 
     title: str
     answer: str
     sections: tuple[Section, ...]
-    context: Context
+    context: C
     folder: Path | None
     files: Mapping[str, str]
+    kind: Kind[C] = field(repr=False)
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -69,33 +75,29 @@ class Report:
 
     @property
     def _made_by(self) -> str:
-        made = self.context.draws.provenance
-        version = made.versions.get("uncertain-botec", "")
-        return f"Made by `botec report` {version} from {made.draws:,} draws with seed {made.seed}."
+        return self.kind.made_by(self.context)
 
     def to_dict(self) -> dict[str, Any]:
-        """The documented JSON form, schema `uncertain-botec/report/1`; numbers are unrounded, null is infinite.
+        """The documented JSON form; numbers are unrounded, null is infinite.
 
-        `forecast`, `risk` and each of `sensitivity` are as those commands give them.
+        Of a run it is `uncertain-botec/report/1`: `forecast`, `risk` and each of `sensitivity` are as those commands
+        give them. Of a comparison it is `uncertain-botec/report-compare/1` with `compare` and each run's `risk`, and of
+        a sweep `uncertain-botec/report-sweep/1` with `sweep`, again as the commands give them.
         """
-        context = self.context
-        scenario = context.scenario
         return {
-            "schema": f"{_SCHEMA}1",
-            "scenario": {"title": scenario.title, "path": scenario.path, "sha256": scenario.sha256},
+            "schema": self.kind.schema,
             "answer": self.answer,
             "files": dict(self.files),
-            "forecast": context.summary.to_dict(),
-            "risk": context.review.to_dict(),
-            "sensitivity": {one.output: one.to_dict() for one in context.studies},
+            **self.kind.document(self.context),
         }
 
     def _repr_html_(self) -> str:
         return f"<p>{html.inline(self.answer)}</p>"
 
 
+@overload
 def write_report(
-    scenario: Scenario,
+    subject: Scenario,
     folder: str | Path,
     *,
     budget: str | None = None,
@@ -106,22 +108,47 @@ def write_report(
     keep: int = KEPT,
     seed: int = 0,
     progress: Callable[[str], object] = lambda _: None,
-) -> Report:
-    """Draw a scenario and write a report of it: HTML, Markdown, JSON, the draws and every figure.
+) -> Report[Context]: ...
 
-    The folder appears whole or not at all: one that is there is replaced in one step, and only by a report.
+
+@overload
+def write_report(
+    subject: Comparison, folder: str | Path, *, keep: int = KEPT, progress: Callable[[str], object] = lambda _: None
+) -> Report[Compared]: ...
+
+
+@overload
+def write_report(
+    subject: Sweep, folder: str | Path, *, progress: Callable[[str], object] = lambda _: None
+) -> Report[Swept]: ...
+
+
+def write_report(
+    subject: Scenario | Comparison | Sweep,
+    folder: str | Path,
+    *,
+    keep: int = KEPT,
+    progress: Callable[[str], object] = lambda _: None,
+    **asked: Any,
+) -> Report[Context] | Report[Compared] | Report[Swept]:
+    """Write a report of a scenario, a comparison or a sweep: HTML, Markdown, JSON, every figure, and the draws.
+
+    The folder appears whole or not at all: one that is there is replaced in one step, and only by a report. What was
+    drawn for a comparison or a sweep is asked no further: all but `keep` and `progress` are for a scenario.
 
     Args:
-        scenario: from `load_scenario`.
+        subject: from `load_scenario`, which is drawn, or from `compare_scenarios` or `sweep`.
         folder: where to write.
-        budget: with its unit, such as "5 MUSD"; the scenario's own by default.
-        deadline: likewise, such as "45 day".
-        confidence: the level to plan for, between 0 and 1.
-        requirements: such as "P(cost <= 5 MUSD) >= 0.8".
-        draws: at least how many.
-        keep: about how many of them are written to `draws.nc`, spread as evenly as all are.
-        seed: of all draws.
+        keep: about how many draws (of each run) are written to `draws.nc`, spread as evenly as all are; a sweep keeps
+            none.
         progress: called with what is being done.
+        asked: of a scenario:
+            budget: with its unit, such as "5 MUSD"; the scenario's own by default.
+            deadline: likewise, such as "45 day".
+            confidence: the level to plan for, between 0 and 1.
+            requirements: such as "P(cost <= 5 MUSD) >= 0.8".
+            draws: at least how many.
+            seed: of all draws.
 
     Returns:
         The report that was written.
@@ -133,42 +160,47 @@ def write_report(
     folder = Path(folder)
     if keep < 1:
         raise UsageError(f"{keep} draws cannot be kept; keep at least 1")
-    check_replaceable(folder, _SUMMARY, _SCHEMA)
-    context = gather(
-        scenario,
-        budget=budget,
-        deadline=deadline,
-        confidence=confidence,
-        requirements=requirements,
-        draws=draws,
-        seed=seed,
-        progress=progress,
-    )
+    check_folder(folder)
+    if isinstance(subject, Scenario):
+        return _written(RUN, gather(subject, **asked, progress=progress), folder, keep, progress)
+    if asked:
+        raise TypeError(f"{', '.join(asked)}: for the report of a scenario alone")
+    if isinstance(subject, Comparison):
+        return _written(COMPARISON, draw_again(subject, keep, progress), folder, keep, progress)
+    return _written(SWEEP, swept.look(subject), folder, keep, progress)
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that holds something else than a report, before there is anything to write."""
+    check_replaceable(folder, _SUMMARY, _SCHEMAS)
+
+
+def _written(kind: Kind[C], context: C, folder: Path, keep: int, progress: Callable[[str], object]) -> Report[C]:
     progress("drawing figures")
-    report = Report(scenario.title, plain(sentence(context)), sections_of(context), context, folder, {})
+    answer, sections = plain(kind.sentence(context)), kind.sections(context)
+    report = Report(kind.title(context), answer, sections, context, folder, {}, kind)
     progress("writing")
-    written: list[Report] = []
-    replace_folder(folder, _SUMMARY, _SCHEMA, lambda place: written.append(_filled(report, place, keep)))
+    written: list[Report[C]] = []
+    replace_folder(folder, _SUMMARY, _SCHEMAS, lambda place: written.append(_filled(report, place, keep)))
     return written[0]
 
 
-def _filled(report: Report, place: Path, keep: int) -> Report:
+def _filled(report: Report[C], place: Path, keep: int) -> Report[C]:
     """The report, once every file of it is in a folder."""
-    context = report.context
-    texts: dict[str, str] = {"scenario.toml": dump_scenario(context.scenario)}
-    pictures: dict[str, bytes] = {}
-    for figure in report.figures:
-        pictures[f"{markdown.FIGURES}/{figure.name}.svg"] = figure.svg.encode("utf-8")
-        pictures[f"{markdown.FIGURES}/{figure.name}.png"] = figure.png
-    contents = {name: text.encode("utf-8") for name, text in texts.items()} | pictures
+    kind, context = report.kind, report.context
+    contents: dict[str, bytes] = _contents(kind.texts(context), report.figures)
     for name, content in contents.items():
         (place / name).parent.mkdir(exist_ok=True)
         (place / name).write_bytes(content)
-    write_draws(place / "draws.nc", _few(context.draws, keep))
-    files = {name: _sha256(place / name) for name in ("draws.nc", *contents)}
+    names = [*contents]
+    if kind.write_draws is not None:
+        kind.write_draws(context, place / "draws.nc", keep)
+        names.insert(0, "draws.nc")
+    files = {name: _sha256(place / name) for name in names}
     # The page names the hashes of what stands beside it.
     told = replace(context, files=files)
-    sections = tuple(method(told) if one.name == "method" else one for one in report.sections)
+    method = kind.method(told)
+    sections = tuple(method if one.name == method.name else one for one in report.sections)
     report = replace(report, sections=sections, context=told)
     for name, text in (("index.html", report.html), ("report.md", report.markdown)):
         (place / name).write_bytes(text.encode("utf-8"))
@@ -179,13 +211,13 @@ def _filled(report: Report, place: Path, keep: int) -> Report:
     return report
 
 
-def _few(draws: Draws, keep: int) -> Draws:
-    """About so many of the draws, spread as evenly as all."""
-    made = draws.provenance
-    some = evenly(made.sampler, made.size, max(keep // made.replicates, 1))
-    values = {name: array[:, some] for name, array in draws.values.items()}
-    size = next(iter(values.values())).shape[1]
-    return replace(draws, values=values, provenance=replace(made, size=size))
+def _contents(texts: Mapping[str, str], figures: Iterable[Figure]) -> dict[str, bytes]:
+    """What stands beside the page: texts and pictures."""
+    found = {name: text.encode("utf-8") for name, text in texts.items()}
+    for figure in figures:
+        found[f"{markdown.FIGURES}/{figure.name}.svg"] = figure.svg.encode("utf-8")
+        found[f"{markdown.FIGURES}/{figure.name}.png"] = figure.png
+    return found
 
 
 def _sha256(file: Path) -> str:

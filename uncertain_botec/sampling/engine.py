@@ -142,7 +142,7 @@ class Job:
             size=self.points.size,
             precision=self.dtype.name,
             device=f"{self.devices[0].device_kind}, {_cores(self.devices)}",
-            versions={name: _version(name) for name in _DECISIVE},
+            versions=versions(),
             seconds=seconds,
         )
 
@@ -193,6 +193,11 @@ def numbers_of(scenario: Scenario, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]
     with jax.enable_x64(True):
         forms, known, root = jax.tree.map(lambda leaf: np.asarray(leaf, dtype), (forms, scenario.known, root))
     return forms, known, root
+
+
+def versions() -> dict[str, str]:
+    """The version of every library that may change the numbers."""
+    return {name: _version(name) for name in _DECISIVE}
 
 
 @cache

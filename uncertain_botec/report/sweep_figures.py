@@ -1,0 +1,224 @@
+"""Pictures of a sweep: an output along one input or over two, and the Pareto front."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from uncertain_botec import plots
+from uncertain_botec.decisions.axes import Axis, label_of
+from uncertain_botec.decisions.figures import COST, TIME
+from uncertain_botec.decisions.surface import Point
+from uncertain_botec.plots.axes import reading_of
+from uncertain_botec.report.blocks import Block, Paragraph, Picture, Section, Table, foreign
+from uncertain_botec.report.sweep_answer import best_of
+from uncertain_botec.report.swept import Swept
+from uncertain_botec.report.words import in_all, name_of, unit_of
+from uncertain_botec.sweep_table import HEADS, LIMIT_HEADS, outputs_of, rows, scale_of
+from uncertain_botec.units import to_display
+from uncertain_botec.vocabulary import LIMITS, QUANTITIES
+
+# More are not told apart in a picture, and make it large.
+_ALONG = 120
+_OVER = 48
+_CHOICES = 1000
+_FRONT = 40
+
+_FIGURES = 2
+
+_PLAIN = re.compile(r"[\w.,+*<>∞ %-]*")
+
+
+@dataclass(frozen=True)
+class _Slice:
+    """The points that differ in one or two inputs alone.
+
+    Attributes:
+        axes: these inputs, with their values in printed units, ascending.
+        points: by the places of these values on the axes.
+        fixed: what the others are, as a block's text; nothing where there are none.
+    """
+
+    axes: tuple[tuple[Axis, list[float]], ...]
+    points: dict[tuple[float, ...], Point]
+    fixed: str
+
+
+def _sliced(context: Swept) -> _Slice | None:
+    """The one or two inputs with the most values, all others as at the best point."""
+    sweep = context.sweep
+    numbers = [place for place, axis in enumerate(sweep.axes) if axis.kind == "input" and len(axis.values) > 1]
+    # Two at most, in the order in which they were given.
+    chosen = sorted(sorted(numbers, key=lambda place: -len(sweep.axes[place].values))[:2])
+    if not chosen:
+        return None
+    best = best_of(context) or sweep.points[0]
+    others = [place for place, axis in enumerate(sweep.axes) if place not in chosen and len(axis.values) > 1]
+    alike = [one for one in sweep.points if all(one.at[place] == best.at[place] for place in others)]
+    fixed = [f"`{sweep.axes[place].name}` is {foreign(_word(best.at[place]))}" for place in others]
+    axes = []
+    for place in chosen:
+        axis, most = sweep.axes[place], _ALONG if len(chosen) == 1 else _OVER
+        values = sorted(float(axis.printed(number)) for number in range(len(axis.values)))
+        axes.append((axis, [values[step] for step in spread_out(len(values), most)]))
+    points = {tuple(float(one.at[place]) for place in chosen): one for one in alike}
+    return _Slice(tuple(axes), points, in_all(fixed) if fixed else "")
+
+
+def _word(at: float | str) -> str:
+    return at if isinstance(at, str) else label_of(at)
+
+
+def spread_out(number: int, most: int) -> list[int]:
+    """The places of a few, or of so many among more, the first and the last with them."""
+    if number <= most:
+        return [*range(number)]
+    return [round(step * (number - 1) / (most - 1)) for step in range(most)]
+
+
+def landscape(context: Swept) -> Section | None:
+    """Cost and time along the one or two inputs with the most values."""
+    part_of = _sliced(context)
+    if part_of is None:
+        return None
+    draw = _line if len(part_of.axes) == 1 else _surface
+    figures = [draw(context, part_of, name) for name in context.outputs[:_FIGURES]]
+    if len(part_of.axes) > 1 and "deadline" in context.limits:
+        figures.append(_chances(context, part_of))
+    names = in_all(f"`{axis.name}`" for axis, _ in part_of.axes)
+    reading = (
+        f"What half of all runs stay at or below along {names}, within the band from P10 to P90."
+        if len(part_of.axes) == 1
+        else f"P90 over {names}, the amount that nine runs in ten stay at or below; a line is where a limit is met."
+    )
+    reading += f" Here {part_of.fixed}." if part_of.fixed else ""
+    blocks: list[Block] = [Paragraph(reading), *(Picture(figure, f"{figure.title}.") for figure in figures)]
+    return Section("landscape", f"Along {names}" if len(part_of.axes) == 1 else f"Over {names}", tuple(blocks))
+
+
+def _limit(context: Swept, output: str) -> tuple[str, float] | None:
+    """The budget or the deadline of an output, in its printed unit."""
+    limits = context.sweep.scenario.limits
+    name = next((name for name, limited in LIMITS.items() if limited == output and name in limits), None)
+    return None if name is None else (name, float(to_display(limits[name].value, QUANTITIES[output].unit)))
+
+
+def _line(context: Swept, part_of: _Slice, output: str) -> plots.Figure:
+    ((axis, values),) = part_of.axes
+    there = [(value, part_of.points[(value,)].outputs.get(output)) for value in values]
+    known = [(value, spread) for value, spread in there if spread is not None]
+    along, reading = reading_of(axis.name, values), reading_of(output, [spread.p50 for _, spread in known])
+    limit = _limit(context, output)
+    return plots.sweep_lines(
+        [value / along.scale for value, _ in known],
+        *([getattr(spread, key) / reading.scale for _, spread in known] for key in ("p10", "p50", "p90")),
+        x_label=along.label,
+        y_label=reading.label,
+        limit=None if limit is None else limit[1] / reading.scale,
+        limit_name="limit" if limit is None else limit[0],
+        name=f"sweep-{output}",
+    )
+
+
+def _surface(context: Swept, part_of: _Slice, output: str) -> plots.Figure:
+    p90 = {at: one.outputs[output].p90 if output in one.outputs else math.inf for at, one in part_of.points.items()}
+    reading, limit = reading_of(output, sorted(p90.values())), _limit(context, output)
+    label = f"P90 of {name_of(output)}"
+    return _over(
+        part_of,
+        {at: value / reading.scale for at, value in p90.items()},
+        f"{label} ({reading.unit})" if reading.unit else label,
+        None if limit is None else limit[1] / reading.scale,
+        f"surface-{output}",
+    )
+
+
+def _chances(context: Swept, part_of: _Slice) -> plots.Figure:
+    """How likely the deadline is kept, and where with what is asked."""
+    chances = {
+        at: one.limits["deadline"].value if "deadline" in one.limits else math.nan for at, one in part_of.points.items()
+    }
+    label = "Chance of keeping the deadline"
+    return _over(part_of, chances, label, context.sweep.confidence, "surface-deadline")
+
+
+def _over(
+    part_of: _Slice, values: Mapping[tuple[float, ...], float], label: str, level: float | None, name: str
+) -> plots.Figure:
+    (first, xs), (second, ys) = part_of.axes
+    along, across = reading_of(first.name, xs), reading_of(second.name, ys)
+    return plots.surface(
+        [x / along.scale for x in xs],
+        [y / across.scale for y in ys],
+        [[values[x, y] for x in xs] for y in ys],
+        x_label=along.label,
+        y_label=across.label,
+        z_label=label,
+        level=level,
+        name=name,
+    )
+
+
+# --- cost against time ------------------------------------------------------------------------------------------------
+
+
+def front(context: Swept) -> Section | None:
+    """The points that no other beats in both cost and time, among the others."""
+    sweep = context.sweep
+    both = [place for place, one in enumerate(sweep.points) if COST in one.outputs and TIME in one.outputs]
+    if len(both) < 2 or not sweep.front:
+        return None
+    best = [sweep.front[step] for step in spread_out(len(sweep.front), _FRONT)]
+    others = [place for place in both if not sweep.points[place].efficient]
+    shown = [*best, *(others[step] for step in spread_out(len(others), _CHOICES))]
+    points = [sweep.points[place] for place in shown]
+    cost, time = (reading_of(name, [sweep.points[place].outputs[name].p90 for place in best]) for name in (COST, TIME))
+    figure = plots.pareto(
+        [", ".join(map(_word, one.at)) for one in points],
+        [one.outputs[COST].p90 / cost.scale for one in points],
+        [one.outputs[TIME].p90 / time.scale for one in points],
+        x_label=f"{cost.label}, P90",
+        y_label=f"{time.label}, P90",
+        front=range(len(best)),
+    )
+    reading = (
+        "No point is both cheaper and sooner at P90 than one on the Pareto front: whoever wants to be sooner still "
+        "pays more. All other points give something away."
+    )
+    blocks: list[Block] = [Paragraph(reading), Picture(figure, f"{figure.title}; named by {_axes(context)}.")]
+    caption = "The Pareto front from the cheapest point to the fastest"
+    if len(best) < len(sweep.front):
+        caption += f": {len(best)} of its {len(sweep.front):,} points"
+    blocks.append(points_table(context, best, caption))
+    return Section("front", "Cost against time", tuple(blocks))
+
+
+def axis_unit(axis: Axis) -> str:
+    """The unit of an axis, where its name does not say it."""
+    return "" if axis.kind != "input" or axis.unit == axis.name else unit_of(axis.name)
+
+
+def _axes(context: Swept) -> str:
+    return in_all(f"`{axis.name}`" for axis in context.sweep.axes)
+
+
+def points_table(context: Swept, places: Sequence[int], caption: str) -> Table:
+    """Some points in the columns of the text command."""
+    sweep = context.sweep
+    numbers = [axis.kind == "input" for axis in sweep.axes]
+    cells = tuple(tuple(map(_guarded, row)) for row in rows(sweep, places))
+    columns = [axis.name.replace("_", " ") + (f" ({unit})" if (unit := axis_unit(axis)) else "") for axis in sweep.axes]
+    for name in outputs_of(sweep):
+        unit = scale_of(sweep, name)[1]
+        title = HEADS.get(name, name_of(name))
+        columns += [f"{title} P50{'' if unit in ('fraction', 'count') else f' ({unit})'}", f"{title} P90"]
+    columns += [LIMIT_HEADS[name] for name in LIMIT_HEADS if name in context.limits]
+    align = "".join("r" if number else "l" for number in numbers) + "r" * (len(columns) - len(numbers)) + "l"
+    return Table(caption, (*columns, "marks"), align, cells)
+
+
+def _guarded(cell: str) -> str:
+    """A cell that may be the name of somebody's file; a plain word or a number needs no guard."""
+    return cell if _PLAIN.fullmatch(cell) else foreign(cell)
