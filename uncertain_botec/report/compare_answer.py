@@ -154,7 +154,8 @@ def _tiles(context: Compared) -> Iterator[Tile]:
         elif two:
             gap = _better_first(one.differences[0])
             yield Tile(f"{letters[gap.first]} {better}", chance(gap.lower), f"than {letters[gap.second]}")
-            middle = said(output, gap.p50.value, gap.p50.error)
+            clear = gap.p50.value > _APART * gap.p50.error
+            middle = said(output, gap.p50.value, gap.p50.error) if clear else "no clear gap"
             yield Tile(f"By how much {better}", middle, "at the median of the differences")
         else:
             best = best_of(context, output)

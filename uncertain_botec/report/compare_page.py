@@ -63,7 +63,7 @@ def _facts(context: Compared) -> Iterator[tuple[str, str]]:
 def _files(context: Compared) -> Iterator[Heading | Paragraph | Pairs]:
     if not context.files:
         return
-    runs = list(_texts(context))
+    runs = [f"{letter}.toml" for letter in context.letters.values()]
     yield Heading("Files")
     yield Paragraph(
         f"{in_all(f'`{name}`' for name in runs)} state every input, those of included files and of settings too: "

@@ -105,14 +105,13 @@ def _facts(context: Swept) -> Iterator[tuple[str, str]]:
 def _files(context: Swept) -> Iterator[Heading | Paragraph | Pairs]:
     if not context.files:
         return
-    names = _texts(context)
     yield Heading("Files")
     yield Paragraph(
         "`points.csv` has every point in a row, unrounded; `scenario.toml` states every input of the run at the first "
         "of them, those of included files too; `summary.json` has every number and the hash of every file. There is no "
         "file of draws: a sweep keeps quantiles alone."
     )
-    yield Pairs(tuple((f"SHA-256 of `{name}`", f"`{context.files[name]}`") for name in names))
+    yield Pairs(tuple((f"SHA-256 of `{name}`", f"`{context.files[name]}`") for name in ("points.csv", "scenario.toml")))
 
 
 def _words() -> Iterator[Heading | Pairs]:

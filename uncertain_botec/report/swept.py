@@ -54,20 +54,21 @@ _QUANTILES = ("p10", "p50", "p90")
 
 
 def _lines(context: Swept) -> Iterator[list[object]]:
-    sweep = context.sweep
+    # Asked for once: each goes through all points.
+    sweep, outputs, limits = context.sweep, context.outputs, context.limits
     units = {name: spread.unit for one in sweep.points for name, spread in one.outputs.items()}
     heads = [f"{axis.name} [{axis.unit}]" if axis.unit else axis.name for axis in sweep.axes]
-    for name in context.outputs:
+    for name in outputs:
         heads += [f"{name} {key} [{units[name]}]" for key in _QUANTILES]
         heads += [f"{name} {key} error [{units[name]}]" for key in _QUANTILES]
-    heads += [f"P({name}){what}" for name in context.limits for what in ("", " error")]
+    heads += [f"P({name}){what}" for name in limits for what in ("", " error")]
     yield [*heads, "keeps", "efficient"]
     for one in sweep.points:
         cells: list[object] = list(one.at)
-        for name in context.outputs:
+        for name in outputs:
             spread = one.outputs.get(name)
             cells += [""] * 6 if spread is None else [spread.p10, spread.p50, spread.p90, *spread.errors]
-        for name in context.limits:
+        for name in limits:
             chance = one.limits.get(name)
             cells += ["", ""] if chance is None else [chance.value, chance.error]
         yield [*cells, str(one.keeps).lower(), str(one.efficient).lower()]
