@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -144,3 +145,27 @@ def test_texts_of_the_library() -> None:
     comparison = compare_scenarios([load_scenario("gpt-3")] * 2, draws=1 << 8)
     assert "A: gpt-3 #1" in str(comparison)
     assert "<table>" in comparison._repr_html_()
+
+
+def test_report(botec: Botec, tmp_path: Path) -> None:
+    """With --out there is a report beside the table, which stays as it is; its summary holds what --json says."""
+    folder = tmp_path / "report"
+    runs = ("compare", "llama-2-70b", "gpt-3", *FEW)
+    result = botec(*runs, "--out", folder)
+    assert result.code == 0
+    assert result.out == botec(*runs).out
+    assert f"{folder}/index.html written" in result.err
+    document = json.loads((folder / "summary.json").read_text("utf-8"))
+    again = botec(*runs, "--out", folder, "--json", "--quiet")
+    assert document["compare"] == json.loads(again.out)
+    assert again.err == ""
+
+
+def test_a_folder_of_something_else(botec: Botec, tmp_path: Path) -> None:
+    """A folder that is no report is refused with 2 before anything is drawn, and left alone."""
+    (tmp_path / "thesis.txt").write_text("all of it", "utf-8")
+    result = botec("compare", "llama-2-70b", "gpt-3", *FEW, "--out", tmp_path)
+    assert result.code == 2
+    assert result.out == ""
+    assert "thesis.txt" in result.err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -124,3 +125,24 @@ def test_texts_of_the_library() -> None:
     found = sweep("llama-2-70b", {"accelerators": [512, 1024]})
     assert "1,024" in str(found)
     assert "<table>" in found._repr_html_()
+
+
+def test_report(botec: Botec, tmp_path: Path) -> None:
+    """With --out there is a report beside the table; a gate that is not met has its report all the same."""
+    folder = tmp_path / "report"
+    over = ("sweep", "llama-2-70b", "--over", "accelerators=512,1024")
+    result = botec(*over, "--out", folder, "--require")
+    assert result.code == 3
+    assert result.out == botec(*over).out
+    assert f"{folder}/index.html written" in result.err
+    document = json.loads((folder / "summary.json").read_text("utf-8"))
+    assert document["sweep"] == json.loads(botec(*over, "--json").out)
+
+
+def test_a_folder_of_something_else(botec: Botec, tmp_path: Path) -> None:
+    """A folder that is no report is refused with 2 before anything is evaluated, and left alone."""
+    (tmp_path / "thesis.txt").write_text("all of it", "utf-8")
+    result = botec("sweep", "llama-2-70b", *FEW, "--out", tmp_path)
+    assert result.code == 2
+    assert result.out == ""
+    assert "thesis.txt" in result.err

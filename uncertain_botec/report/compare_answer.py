@@ -171,10 +171,8 @@ def _tiles(context: Compared) -> Iterator[Tile]:
 def _points(context: Compared) -> Iterator[str]:
     comparison, letters = context.comparison, context.letters
     for output in _told(context):
-        best, gaps = best_of(context, output), comparison.outputs[output].differences
-        for gap in gaps:
-            if best in (gap.first, gap.second):
-                yield f"{title_of(output)}: {dominance_in_words(gap, letters, name_of(output))}."
+        for told in _dominance(context, output):
+            yield f"{title_of(output)}: {told}."
     for name, what in (("budget", "its budget"), ("deadline", "its deadline"), ("memory", "within memory")):
         each = [f"{letters[label]} with {chance(some[name])}" for label, some in context.limits.items() if name in some]
         if each:
@@ -188,3 +186,16 @@ def _points(context: Compared) -> Iterator[str]:
         yield f"{names} {what} in the runs that take it: whatever comes of it, it comes to all of them."
     if any(gap.ties > 0 for one in comparison.outputs.values() for gap in one.differences):
         yield "Draws in which two runs are equal count half for each, so that of identical runs each has 50 %."
+
+
+def _dominance(context: Compared, output: str) -> Iterator[str]:
+    """Whom the best run dominates; those that it beats in every draw in one sentence."""
+    letters, best = context.letters, best_of(context, output)
+    gaps = [gap for gap in context.comparison.outputs[output].differences if best in (gap.first, gap.second)]
+    beaten = [gap for gap in gaps if gap.dominance.draw_by_draw == best and gap.ties == 0]
+    if len(beaten) > 1:
+        others = in_all(letters[gap.second if gap.first == best else gap.first] for gap in beaten)
+        yield f"{letters[best]} is lower than {others} in every draw"
+    for gap in gaps:
+        if len(beaten) <= 1 or gap not in beaten:
+            yield dominance_in_words(gap, letters, name_of(output))

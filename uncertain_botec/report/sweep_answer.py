@@ -16,6 +16,7 @@ from uncertain_botec.vocabulary import QUANTITIES
 
 _DOES = {COST: "costs", TIME: "takes"}
 _TOLD = 2
+_ASKED = ("deadline", "memory")
 
 
 def answer(context: Swept) -> Section:
@@ -39,6 +40,8 @@ def sentence(context: Swept) -> str:
         return _of_one(context, asked)
     if best is None and sweep.unmet:
         nearest, how = _nearest(context)
+        if not any(nearest.limits[name].value for name in _ASKED if name in nearest.limits):
+            return f"None of the {number:,} points keeps {asked}, nor comes near it."
         return f"None of the {number:,} points keeps {asked}; {named(context, nearest)} comes nearest: it keeps {how}."
     if best is None:
         return f"None of the {number:,} points can be chosen: each has no end at P90, or too few accelerators."
@@ -74,7 +77,7 @@ def best_of(context: Swept) -> Point | None:
 
 def _asked(context: Swept) -> str:
     """What is to be kept, and how surely; nothing where nothing is."""
-    names = [name for name in ("deadline", "memory") if name in context.limits]
+    names = [name for name in _ASKED if name in context.limits]
     each = [f"the deadline of {limit_of(context, name)}" if name == "deadline" else "the memory" for name in names]
     return f"{in_all(each)} with a probability of {part(context.sweep.confidence)}" if each else ""
 
@@ -114,7 +117,7 @@ def finite(error: float) -> float:
 
 def _nearest(context: Swept) -> tuple[Point, str]:
     """The point whose least chance of what is asked is the largest, and its chances."""
-    names = [name for name in ("deadline", "memory") if name in context.limits]
+    names = [name for name in _ASKED if name in context.limits]
 
     def least(point: Point) -> float:
         return min((point.limits[name].value for name in names if name in point.limits), default=0.0)

@@ -187,7 +187,10 @@ def front(context: Swept) -> Section | None:
         "No point is both cheaper and sooner at P90 than one on the Pareto front: whoever wants to be sooner still "
         "pays more. All other points give something away."
     )
-    blocks: list[Block] = [Paragraph(reading), Picture(figure, f"{figure.title}; named by {_axes(context)}.")]
+    blocks: list[Block] = [
+        Paragraph(reading),
+        Picture(figure, f"P90 of the time against P90 of the cost; points are named by {_axes(context)}."),
+    ]
     caption = "The Pareto front from the cheapest point to the fastest"
     if len(best) < len(sweep.front):
         caption += f": {len(best)} of its {len(sweep.front):,} points"
