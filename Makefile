@@ -7,13 +7,19 @@ GROUPS := --group test --group lint
 
 # Where the lock file's installer lives; it is no part of the environment that it installs.
 UV := .uv/bin/uv
+# What looks for barriers in pages. Its tests are skipped where it is not there.
+AXE_VERSION := 4.14.1
+AXE_SHA256 := e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745
+AXE := build/axe-core/axe-$(AXE_VERSION).min.js
+
 STAMP := .venv/.installed-$(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
 
-.PHONY: help setup forecast test lint wheel-check bench docs clean
+.PHONY: help setup forecast test browser lint wheel-check bench docs clean
 
 help:
 	@echo "make forecast   set up and forecast llama-2-70b"
 	@echo "make test       set up and run every test"
+	@echo "make browser    fetch what the tests of pages need besides Chromium (Debian: chromium, chromium-driver)"
 	@echo "make lint       ruff and mypy"
 	@echo "make wheel-check  install the wheel into an empty environment and forecast"
 	@echo "make docs       write the table of published runs against their forecasts"
@@ -37,6 +43,15 @@ forecast: setup
 
 test: setup
 	.venv/bin/python -m pytest
+
+browser: $(AXE)
+
+$(AXE):
+	rm -rf $(@D) && mkdir -p $(@D)
+	cd $(@D) && npm pack --silent axe-core@$(AXE_VERSION) >/dev/null
+	cd $(@D) && echo "$(AXE_SHA256)  axe-core-$(AXE_VERSION).tgz" | sha256sum --check --quiet
+	cd $(@D) && tar -xzf axe-core-$(AXE_VERSION).tgz --strip-components=1 package/axe.min.js package/LICENSE
+	mv $(@D)/axe.min.js $@
 
 lint: setup
 	.venv/bin/ruff check .
