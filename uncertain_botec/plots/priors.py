@@ -69,10 +69,9 @@ def prior(scenario_input: Input) -> Figure:
         axes = placed(canvas, 0.2, 0.64, 0.2, 0.25)
         _frame(axes, span, reading, name)
         if edges.size:
-            axes.stairs(
-                heights / heights.max(), edges, fill=True, color=LIGHT["blue"], alpha=0.35, linewidth=0, gid="density"
-            )
-            axes.stairs(heights / heights.max(), edges, color=LIGHT["blue"], linewidth=1.2)
+            x, y = _outline(edges, heights / heights.max(), steps=belief.discrete)
+            axes.fill(x, y, color=LIGHT["blue"], alpha=0.35, linewidth=0, gid="density")
+            axes.plot(x, y, color=LIGHT["blue"], linewidth=1.2)
         if points.size:
             axes.vlines(points, 0, masses / masses.max(), color=LIGHT["blue"], linewidth=2, gid="stems")
             axes.plot(points, masses / masses.max(), "o", color=LIGHT["blue"], markersize=3)
@@ -162,6 +161,15 @@ def density(belief: Distribution, span: Span, factor: float = 1.0) -> tuple[Floa
             masses[place] -= mass
     lengths = np.diff(np.log(edges)) if span.log else np.diff(edges)
     return edges, np.maximum(masses, 0.0) / lengths
+
+
+def _outline(edges: Floats, heights: Floats, *, steps: bool) -> tuple[Floats, Floats]:
+    """Up at the first edge, over the middles of the cells or their tops, and down at the last."""
+    if steps:
+        x, y = np.repeat(edges, 2), np.repeat(heights, 2)
+        return x, np.concatenate([[0.0], y, [0.0]])
+    x = np.concatenate([edges[[0, 0]], (edges[1:] + edges[:-1]) / 2, edges[[-1, -1]]])
+    return x, np.concatenate([[0.0], heights[:1], heights, heights[-1:], [0.0]])
 
 
 def _few(span: Span, factor: float) -> bool:

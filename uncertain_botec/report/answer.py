@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from uncertain_botec.presentation import amount, title_of
 from uncertain_botec.report.blocks import Block, Paragraph, Points, Section, Tile, Tiles, foreign
@@ -13,6 +13,7 @@ from uncertain_botec.risk.measures import Chance
 from uncertain_botec.risk.review import Confidence, LimitRisk, OutputRisk
 from uncertain_botec.risk_table import outcome
 from uncertain_botec.sensitivity.result import Sensitivity
+from uncertain_botec.vocabulary import QUANTITIES
 
 _DOES = {"cost": "cost", "training_time": "take"}
 
@@ -127,7 +128,7 @@ def _tiles(context: Context) -> Iterator[Tile]:
     for name, one in review.outputs.items():
         if name in _DOES and not one.exact and math.isfinite(context.summary.outputs[name].p50):
             middle, level = context.summary.outputs[name], _asked(one, review.confidence)
-            surer = f"half of all runs; {part(review.confidence)} of them {said(name, level.value, level.error)}"
+            surer = f"in half of all runs; in {part(review.confidence)} at most {said(name, level.value, level.error)}"
             yield Tile(f"{title_of(name)} at most", said(name, middle.p50, middle.mcse["p50"]), surer)
     if review.pair is not None and math.isfinite(review.pair.budget.value + review.pair.deadline.value):
         days = said("training_time", review.pair.deadline.value, review.pair.deadline.error)
@@ -167,8 +168,7 @@ def _points(context: Context) -> Iterator[str]:
             f"{percent(time.endless)} of the runs never finish: failures come faster than checkpoints and restarts "
             "can make up for."
         )
-    for study in context.studies:
-        yield from _decides(study)
+    yield from _decides(context.studies)
     yield from _first(context)
 
 
@@ -177,13 +177,26 @@ def _of_a_hundred(one: Chance, what: str) -> Iterator[str]:
         yield f"Of 100 runs like this one, about {100 * (1 - one.value):.0f} would break {what}."
 
 
-def _decides(study: Sensitivity) -> Iterator[str]:
-    first = study.inputs[0]
-    if not study.resolved or first.shapley is None or first.shapley.value < _DECIDES:
-        return
-    share = f"{100 * min(first.shapley.value, 1.0):.0f} %"
-    what = "the luck of the run" if first.influence == "chance" else f"`{first.input}`"
-    yield f"What decides most about the {name_of(study.output)} is {what}, which is behind {share} of its spread."
+def _decides(studies: Sequence[Sensitivity]) -> Iterator[str]:
+    """The input behind most of each output's spread; those that share one in one sentence."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for study in studies:
+        first = study.inputs[0]
+        if study.resolved and first.shapley is not None and first.shapley.value >= _DECIDES:
+            what = "the luck of the run" if first.influence == "chance" else _explained(first.input)
+            share = f"{100 * min(first.shapley.value, 1.0):.0f} %"
+            found.setdefault(what, []).append((f"the {name_of(study.output)}", share))
+    for what, outputs in found.items():
+        about = in_all(output for output, _ in outputs)
+        (only, share), *others = outputs
+        behind = in_all([f"{share} of the spread of {only}", *(f"{more} of that of {one}" for one, more in others)])
+        behind = behind if others else f"{share} of its spread"
+        yield f"What decides most about {about} is {what}, which is behind {behind}."
+
+
+def _explained(name: str) -> str:
+    """An input's name and what it means."""
+    return f"`{name}` ({QUANTITIES[name].meaning})"
 
 
 def _first(context: Context) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from uncertain_botec import plots
-from uncertain_botec.distributions import level_of_u
+from uncertain_botec.distributions import FAMILIES, level_of_u
 from uncertain_botec.draws import evenly
 from uncertain_botec.presentation import title_of
 from uncertain_botec.report.blocks import Block, Card, Heading, Paragraph, Section, Table, foreign
@@ -50,12 +50,17 @@ def _card(one: Input) -> Card:
     middle = f"{said(one.name, p50)}; {p10 / scale:,.4g} to {p90 / scale:,.4g} from P10 to P90"
     pairs = [
         ("Median", middle),
-        ("Family", one.distribution.family),
+        ("Family", _family(one.distribution.family)),
         *_about(one),
         ("Stated as", foreign(_stated(one.stated))),
-        ("In", foreign(one.origin or "a program")),
+        ("File", foreign(one.origin or "a program")),
     ]
     return Card(f"`{one.name}`", QUANTITIES[one.name].meaning, plots.prior(one), tuple(pairs))
+
+
+def _family(name: str) -> str:
+    """What a prior file calls it, and what that is."""
+    return f"`{name}`: {FAMILIES[name].summary}" if name in FAMILIES else name
 
 
 def _about(one: Input) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from uncertain_botec import plots
 from uncertain_botec.presentation import number, row_title, title_of
 from uncertain_botec.report.blocks import Block, Heading, Paragraph, Picture, Points, Section, Table
 from uncertain_botec.report.context import Context
-from uncertain_botec.report.words import in_all, part, said
+from uncertain_botec.report.words import part, said
 from uncertain_botec.sensitivity.indices import Index
 from uncertain_botec.sensitivity.result import InformationWorth, InputSensitivity, Sensitivity
 from uncertain_botec.units import digits, readable_scale
@@ -19,9 +19,10 @@ def drivers(context: Context) -> Section | None:
     if not context.studies:
         return None
     reading = (
-        "The bars show where the mean of the result (or its median, as the axis says) lies when one input is in its "
-        "lowest or highest tenth, all others as they then come. The share says how much of the spread of the result an "
-        "input is behind; the shares of all inputs make 100 %."
+        "Each bar shows where the mean of the result (or its median, as the axis says) lies when one input is in its "
+        "lowest or highest tenth and all others vary as they then do. The share says how much of the spread of the "
+        "result an input is behind; the shares of all inputs make 100 %. The tables tell besides where the result lies "
+        "with one input at its P10 or P90 and all others at their medians, and what each input explains by itself."
     )
     blocks: list[Block] = [Paragraph(reading)]
     for study in context.studies:
@@ -29,7 +30,7 @@ def drivers(context: Context) -> Section | None:
         tornado, shares = plots.tornado(study), plots.shares(study)
         blocks += [
             Heading(name),
-            Picture(tornado, f"{tornado.title}. {_without(study)}".strip()),
+            Picture(tornado, f"{tornado.title}, input by input."),
             Picture(shares, f"{shares.title}, each with its {part(study.level)} interval."),
             _table(study),
         ]
@@ -41,11 +42,6 @@ def drivers(context: Context) -> Section | None:
 def _tells(note: str) -> bool:
     """Whether a note is about what moves the output, rather than about a decision."""
     return "decision" not in note
-
-
-def _without(study: Sensitivity) -> str:
-    idle = [f"`{one.input}`" for one in study.inputs if one.influence == "none"]
-    return f"No influence: {in_all(idle)}." if idle else ""
 
 
 def _table(study: Sensitivity) -> Table:

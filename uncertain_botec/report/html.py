@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from html import escape
 from itertools import count
@@ -34,6 +34,10 @@ _KINDS = {"l": "", "r": ' class="number"', "d": ' class="date"'}
 # A number stays in one line with what follows it.
 _TIED = re.compile(r"(?<=\d) (?=%|±|(?:thousand|million|billion|trillion|USD|days?|draws)\b)")
 _POWER = re.compile(r"\b10\^(-?\d+)")
+
+# Between two numbers, and before one.
+_TO = re.compile(r"(?<=\d) - (?=-?\d)")
+_MINUS = re.compile(r"(?<![\w^-])-(?=\d)")
 
 _CODE = re.compile(r"`([^`]*)`")
 
@@ -171,7 +175,7 @@ def _table(table: Table, name: str) -> str:
     cells = zip(table.columns, kinds, strict=True)
     head = "".join(f'<th scope="col"{kind}>{inline(cell)}</th>' for cell, kind in cells)
     bodies: list[list[str]] = [[]]
-    row = partial(_row, kinds=kinds, title=inline)
+    row = partial(_row, kinds=kinds)
     for one in table.rows:
         if len(one) == 1:
             bodies.append([])
@@ -183,9 +187,14 @@ def _table(table: Table, name: str) -> str:
     )
 
 
-def _row(cells: Sequence[str], kinds: Sequence[str], title: Callable[[str], str]) -> str:
+def _row(cells: Sequence[str], kinds: Sequence[str]) -> str:
     if len(cells) == 1:
-        return f'<tr><th scope="rowgroup" colspan="{len(kinds)}">{title(cells[0])}</th></tr>'
+        return f'<tr><th scope="rowgroup" colspan="{len(kinds)}">{inline(cells[0])}</th></tr>'
     first, *rest = zip(cells, kinds, strict=True)
-    others = "".join(f"<td{kind}>{title(cell)}</td>" for cell, kind in rest)
-    return f'<tr><th scope="row"{first[1]}>{title(first[0])}</th>{others}</tr>'
+    others = "".join(f"<td{kind}>{_number(cell) if kind == _KINDS['r'] else inline(cell)}</td>" for cell, kind in rest)
+    return f'<tr><th scope="row"{first[1]}>{inline(first[0])}</th>{others}</tr>'
+
+
+def _number(cell: str) -> str:
+    """A number, or a span of two, with the signs that print has for them."""
+    return inline(_MINUS.sub("−", _TO.sub(" – ", cell)))

@@ -83,7 +83,7 @@ def _files(context: Context) -> Iterator[Heading | Paragraph | Pairs]:
 def _words(context: Context) -> Iterator[Heading | Pairs]:
     """What the words of this report mean."""
     level = part(context.review.confidence)
-    yield Heading("Words")
+    yield Heading("What the words mean")
     pairs = [
         ("P10, P50, P90", "the amounts that are not exceeded with a chance of 10, 50 and 90 %; P50 is the median"),
         ("Mean", "the average over all draws; it lies above the median where the dear end is far out"),
@@ -96,7 +96,7 @@ def _words(context: Context) -> Iterator[Heading | Pairs]:
         pairs.append(("Joint confidence", f"the chance of keeping budget and deadline in the same run; {level} here"))
     if context.studies:
         pairs.append(
-            ("Share", "Shapley effect: the part of the variance that an input is behind, correlations shared out")
+            ("Share", "Shapley effect: the part of the variance, or of that of the logarithm, that an input is behind")
         )
     if any(study.information for study in context.studies):
         pairs.append(

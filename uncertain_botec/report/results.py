@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 
 from uncertain_botec import plots
 from uncertain_botec.presentation import HEADINGS, amount, findings, in_words, rows
 from uncertain_botec.report.blocks import Block, Pairs, Paragraph, Picture, Points, Section, Table, foreign
 from uncertain_botec.report.context import Context
-from uncertain_botec.report.words import in_all, name_of, part
+from uncertain_botec.report.words import chance, in_all, name_of, part, percent
 from uncertain_botec.risk_table import HEADINGS as RISK_HEADINGS
 from uncertain_botec.risk_table import rows as risk_rows
 from uncertain_botec.risk_table import statements
 from uncertain_botec.vocabulary import LIMITS
 
+_DATE = re.compile(r"\d{4}(-\d\d){0,2}")
+
 # What a bill is easily without, and what stays unsaid where it is not on it.
-_FORGOTTEN = ("experiments_cost", "staff_cost", "storage_cost", "egress_cost", "idle_cost")
+_FORGOTTEN = ("experiments_cost", "staff_cost", "idle_cost", "storage_cost", "egress_cost")
 
 
 def asked(context: Context) -> Section:
@@ -31,10 +34,19 @@ def asked(context: Context) -> Section:
     pairs += [(limit.name.capitalize(), amount(limit.value, unit)) for limit, unit in limits]
     pairs += [("Confidence", f"{part(review.confidence)}, the chance of staying within what is planned for")]
     pairs += in_words(scenario.choices_in_force)
+    if dates := _dates(context):
+        pairs.append(("Inputs known as of", dates))
     blocks: list[Block] = [Pairs(tuple(pairs))]
     if notes := [*filter(_missing, review.notes), *scenario.warnings, *scenario.notes]:
         blocks.append(Points(tuple(foreign(f"{note[:1].upper()}{note[1:]}.") for note in notes)))
     return Section("asked", "What was asked", tuple(blocks))
+
+
+def _dates(context: Context) -> str:
+    """From the oldest to the newest date of an input, as far as dates are stated."""
+    stated = (one.about("as_of") or "" for one in context.scenario.inputs.values())
+    dates = sorted(date for date in stated if _DATE.fullmatch(date))
+    return " to ".join(dict.fromkeys([dates[0], dates[-1]])) if dates else ""
 
 
 def _missing(note: str) -> bool:
@@ -69,7 +81,7 @@ def curves(context: Context) -> Section | None:
             confidence=review.confidence,
             point=one.point_estimate,
         )
-        pictures.append(Picture(figure, figure.alt))
+        pictures.append(Picture(figure, f"{figure.title} each amount{_kept(context, name)}."))
     if not pictures:
         return None
     reading = (
@@ -77,7 +89,14 @@ def curves(context: Context) -> Section | None:
         "P90 nine runs in ten would. The steeper the curve, the surer the forecast. The point estimate, with every "
         "input at its median, is marked for comparison."
     )
-    return Section("curves", "How likely is each amount", (Paragraph(reading), *pictures))
+    return Section("curves", "How likely each amount is", (Paragraph(reading), *pictures))
+
+
+def _kept(context: Context, name: str) -> str:
+    """How likely the limit of an output is kept, and how many runs never come to an amount."""
+    limit, endless = context.review.outputs[name].limit, context.summary.outputs[name].endless
+    kept = f"; the {limit.name} is kept with a probability of {chance(limit.chance)}" if limit is not None else ""
+    return f"{kept}; {percent(endless)} of the runs never finish" if endless else kept
 
 
 def together(context: Context) -> Section | None:
@@ -94,14 +113,15 @@ def together(context: Context) -> Section | None:
     )
     sure = part(review.confidence)
     reading = (
-        f"A budget and a deadline that are each kept with {sure} are kept together with less, for a run may break "
-        "either."
+        f"A budget and a deadline that are each kept with a probability of {sure} are kept together with less, for a "
+        "run may break either."
     )
     if review.pair is not None and math.isfinite(review.pair.budget.value + review.pair.deadline.value):
         reading += (
-            f" Every pair on the curve is kept together with {sure}; at the diamond both halves are equally safe."
+            f" Every pair on the curve is kept together with {sure}; at the diamond budget and deadline are equally "
+            "safe, each by itself."
         )
-    picture = Picture(figure, figure.alt)
+    picture = Picture(figure, f"{figure.title}, with the chance of each outcome.")
     return Section("together", "Cost and time together", (Paragraph(reading), picture))
 
 
