@@ -169,7 +169,8 @@ def flag(
         transform=axes.transAxes,
         ha="center",
         va="bottom",
-        color=LIGHT[colour],
+        # A line may be paler than words.
+        color=LIGHT["muted" if colour == "muted" else "ink"],
     )
 
 

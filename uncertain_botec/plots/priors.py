@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 _SIZE = (3.2, 1.65)
+# What is left free on either side, in inches.
+_SIDE = 0.2
 _CELLS = 192
 # The axis shows all but this part of the belief at either end.
 _BEYOND = 2e-3
@@ -66,7 +68,7 @@ def prior(scenario_input: Input) -> Figure:
         alt += f" The likeliest single value is {value}, with probability {100 * masses[largest]:.3g} %."
 
     def draw(canvas: Canvas) -> None:
-        axes = placed(canvas, 0.2, 0.64, 0.2, 0.25)
+        axes = placed(canvas, _SIDE, 0.64, _SIDE, 0.25)
         _frame(axes, span, reading, name)
         if edges.size:
             x, y = _outline(edges, heights / heights.max(), steps=belief.discrete)
@@ -94,6 +96,11 @@ def _reading(name: str, typical: float) -> Reading:
 def _frame(axes: Axes, span: Span, reading: Reading, name: str) -> None:
     """An axis for values alone; its label is in two lines where it is long."""
     show_span(axes, "x", span, reading.label, most=5)
+    for value, text in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True):
+        # A long number at the edge reaches inwards.
+        before, half = span.part(float(value)) * inches_of(axes)[0], text_width(text.get_text()) / 2
+        beyond = before + half > inches_of(axes)[0] + _SIDE
+        text.set_horizontalalignment("left" if before + _SIDE < half else "right" if beyond else "center")
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     if name not in reading.label:
@@ -110,7 +117,7 @@ def _known(name: str, title: str, value: float, reading: Reading) -> Figure:
     span = span_of([value / reading.scale], least=0.5)
 
     def draw(canvas: Canvas) -> None:
-        axes = placed(canvas, 0.2, 0.64, 0.2, 0.25)
+        axes = placed(canvas, _SIDE, 0.64, _SIDE, 0.25)
         _frame(axes, span, reading, name)
         axes.axvline(value / reading.scale, color=LIGHT["blue"], linewidth=2, gid="known")
         axes.text(0.5, 1.05, reading.number(value), transform=axes.transAxes, ha="center")

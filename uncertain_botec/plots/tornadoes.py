@@ -116,8 +116,8 @@ def _swung(axes: Axes, place: int, one: _Swing, middle: float) -> None:
             end - middle,
             height,
             middle,
-            facecolor=(*_rgb("blue" if full else "orange"), 1.0 if full else _HOLLOW),
-            edgecolor=LIGHT["blue" if full else "orange"],
+            facecolor=(*_rgb("blue" if full else "vermilion"), 1.0 if full else _HOLLOW),
+            edgecolor=LIGHT["blue" if full else "vermilion"],
             linewidth=1.2,
             gid=f"{'high' if full else 'low'}-{place}",
         )
@@ -142,7 +142,7 @@ def _key(canvas: Canvas, axes: Axes) -> None:
     from matplotlib.patches import Patch
 
     handles = [
-        Patch(facecolor=(*_rgb("orange"), _HOLLOW), edgecolor=LIGHT["orange"], linewidth=1.2),
+        Patch(facecolor=(*_rgb("vermilion"), _HOLLOW), edgecolor=LIGHT["vermilion"], linewidth=1.2),
         Patch(facecolor=LIGHT["blue"], edgecolor=LIGHT["blue"]),
     ]
     left = axes.get_position().x0

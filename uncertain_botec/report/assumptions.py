@@ -13,7 +13,7 @@ from uncertain_botec.draws import evenly
 from uncertain_botec.presentation import title_of
 from uncertain_botec.report.blocks import Block, Card, Heading, Paragraph, Section, Table, foreign
 from uncertain_botec.report.context import Context
-from uncertain_botec.report.words import said
+from uncertain_botec.report.words import capital, said
 from uncertain_botec.scenario import Input
 from uncertain_botec.units import readable_scale, to_display
 from uncertain_botec.vocabulary import QUANTITIES
@@ -83,8 +83,7 @@ def _known(inputs: list[Input]) -> Table:
         value = float(to_display(one.distribution.support[0], QUANTITIES[one.name].unit))
         note, when = one.about("note"), one.about("as_of")
         texts = [foreign(one.about("source") or "not stated"), *([foreign(note)] if note else [])]
-        meaning = QUANTITIES[one.name].meaning
-        about = f"{meaning[:1].upper()}{meaning[1:]}. Source: {'. '.join(texts)}"
+        about = f"{capital(QUANTITIES[one.name].meaning)}. Source: {'. '.join(texts)}"
         return f"`{one.name}`", said(one.name, value), about, foreign(when or "not stated")
 
     columns = ("Input", "Value", "Meaning, source and note", "As of")

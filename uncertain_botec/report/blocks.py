@@ -30,7 +30,8 @@ def foreign(text: str, most: int = _LONG) -> str:
 
 def plain(text: str) -> str:
     """A block's text without its marks, for where nothing can be marked."""
-    return FOREIGN.sub(r"\1", text).replace("`", "")
+    parts = FOREIGN.split(text)
+    return "".join(one if place % 2 else one.replace("`", "") for place, one in enumerate(parts))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from uncertain_botec import plots
 from uncertain_botec.presentation import number, row_title, title_of
 from uncertain_botec.report.blocks import Block, Heading, Paragraph, Picture, Points, Section, Table
 from uncertain_botec.report.context import Context
-from uncertain_botec.report.words import part, said
+from uncertain_botec.report.words import capital, part, said
 from uncertain_botec.sensitivity.indices import Index
 from uncertain_botec.sensitivity.result import InformationWorth, InputSensitivity, Sensitivity
 from uncertain_botec.units import digits, readable_scale
@@ -35,7 +35,7 @@ def drivers(context: Context) -> Section | None:
             _table(study),
         ]
         if study.notes:
-            blocks.append(Points(tuple(f"{note[:1].upper()}{note[1:]}." for note in study.notes if _tells(note))))
+            blocks.append(Points(tuple(f"{capital(note)}." for note in study.notes if _tells(note))))
     return Section("drivers", "What drives it", tuple(one for one in blocks if one != Points(())))
 
 
@@ -78,7 +78,7 @@ def measure_first(context: Context) -> Section | None:
         if "cost" not in context.review.outputs or not context.studies:
             return None
         why = [note for one in context.studies if one.output == "cost" for note in one.notes if "decision" in note]
-        text = f"{why[0][:1].upper()}{why[0][1:]}." if why else "There is no decision to inform."
+        text = f"{capital(why[0])}." if why else "There is no decision to inform."
         return Section("measure-first", "What to measure first", (Paragraph(text),))
     best = worth.alternatives[worth.best]
     text = (

@@ -10,7 +10,7 @@ from uncertain_botec import plots
 from uncertain_botec.presentation import HEADINGS, amount, findings, in_words, rows
 from uncertain_botec.report.blocks import Block, Pairs, Paragraph, Picture, Points, Section, Table, foreign
 from uncertain_botec.report.context import Context
-from uncertain_botec.report.words import chance, in_all, name_of, part, percent
+from uncertain_botec.report.words import capital, chance, in_all, name_of, part, percent
 from uncertain_botec.risk_table import HEADINGS as RISK_HEADINGS
 from uncertain_botec.risk_table import rows as risk_rows
 from uncertain_botec.risk_table import statements
@@ -38,7 +38,7 @@ def asked(context: Context) -> Section:
         pairs.append(("Inputs known as of", dates))
     blocks: list[Block] = [Pairs(tuple(pairs))]
     if notes := [*filter(_missing, review.notes), *scenario.warnings, *scenario.notes]:
-        blocks.append(Points(tuple(foreign(f"{note[:1].upper()}{note[1:]}.") for note in notes)))
+        blocks.append(Points(tuple(foreign(f"{capital(note)}.") for note in notes)))
     return Section("asked", "What was asked", tuple(blocks))
 
 

@@ -14,7 +14,7 @@ from uncertain_botec.vocabulary import QUANTITIES
 # What a sentence says of a number; the tables have what more is known.
 _DIGITS = 3
 
-__all__ = ["chance", "in_all", "name_of", "part", "percent", "said", "unit_of"]
+__all__ = ["capital", "chance", "in_all", "name_of", "part", "percent", "said", "unit_of"]
 
 
 def said(name: str, value: float, error: float = 0.0) -> str:
@@ -45,6 +45,11 @@ def name_of(output: str) -> str:
     """What to call an output within a sentence."""
     title = title_of(output)
     return title if title[:2].isupper() else title[0].lower() + title[1:]
+
+
+def capital(text: str) -> str:
+    """A text with a capital where it begins, unless that is a name, which is written as it is stated."""
+    return text if "_" in text.partition(" ")[0] else f"{text[:1].upper()}{text[1:]}"
 
 
 def unit_of(name: str) -> str:
