@@ -12,9 +12,11 @@ AXE_VERSION := 4.14.1
 AXE_SHA256 := e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745
 AXE := build/axe-core/axe-$(AXE_VERSION).min.js
 
+CHROMIUM ?= chromium
+
 STAMP := .venv/.installed-$(shell $(PYTHON) -c 'import sys; print("%d.%d.%d" % sys.version_info[:3])')
 
-.PHONY: help setup forecast test browser lint wheel-check bench docs clean
+.PHONY: help setup forecast test browser lint wheel-check reports bench docs clean
 
 help:
 	@echo "make forecast   set up and forecast llama-2-70b"
@@ -22,6 +24,7 @@ help:
 	@echo "make browser    fetch what the tests of pages need besides Chromium (Debian: chromium, chromium-driver)"
 	@echo "make lint       ruff and mypy"
 	@echo "make wheel-check  install the wheel into an empty environment and forecast"
+	@echo "make reports    make the example of a report, and its picture with Chromium, again"
 	@echo "make docs       write the table of published runs against their forecasts"
 	@echo "make bench      compare with squigglepy, NumPy, numba and others on this machine; BENCH=--full for 1e9 draws"
 
@@ -65,6 +68,12 @@ wheel-check: setup
 	$(UV) venv --quiet --python $(PYTHON) build/wheel/venv
 	$(UV) pip install --quiet --compile-bytecode --python build/wheel/venv build/wheel/*.whl
 	cd build/wheel && venv/bin/botec forecast llama-2-70b --draws 2^16 && venv/bin/botec check llama-2-70b
+
+# With fewer draws kept than by default, for the example is under version control.
+reports: setup
+	.venv/bin/botec report llama-2-70b --keep 2^12 --out reports/llama-2-70b
+	$(CHROMIUM) --headless=new --no-sandbox --disable-gpu --hide-scrollbars --host-resolver-rules="MAP * ~NOTFOUND" \
+		--window-size=1400,1180 --screenshot=docs/report.png file://$(CURDIR)/reports/llama-2-70b/index.html 2>/dev/null
 
 bench: setup
 	$(UV) sync --quiet --locked --compile-bytecode --python $(PYTHON) $(GROUPS) --group bench

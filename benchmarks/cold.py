@@ -38,12 +38,18 @@ def cold(device: str, repeats: int, full: bool) -> Section | None:
         forecast = [botec, "forecast", "llama-2-70b", "--json", *on]
         ten_million = [botec, "forecast", str(file), "--json", "--draws", "1e7", *on]
         sweep = [botec, "sweep", "llama-2-70b", "--over", "accelerators=1024:2023:1", "--json", *on]
+        # Of 262,144 draws each; these two run on the device that JAX chooses.
+        risk = [botec, "risk", "llama-2-70b", "--json"]
+        report = [botec, "report", "llama-2-70b", "--out", str(Path(folder) / "report"), "--quiet"]
         commands: dict[str, tuple[list[str], str]] = {
             "botec forecast llama-2-70b --json": (forecast, WARM),
             "botec forecast llama-2-70b --json, no cache": (forecast, NONE),
             "botec forecast five-lognormals --draws 1e7": (ten_million, WARM),
             "botec sweep llama-2-70b, 1,000 points": (sweep, WARM),
             "botec sweep llama-2-70b, 1,000 points, no cache": (sweep, NONE),
+            "botec risk llama-2-70b --json": (risk, WARM),
+            "botec report llama-2-70b": (report, WARM),
+            "botec report llama-2-70b, no cache": (report, NONE),
             "botec --help": ([botec, "--help"], WARM),
         }
         peers = {name: peer for name, peer in present().items() if name in MAIN}

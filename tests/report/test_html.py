@@ -12,8 +12,10 @@ from tests.report.conftest import LONG, NASTY
 from tests.report.pages import Page, read
 from uncertain_botec import Report
 from uncertain_botec.plots import DARK, LIGHT
-from uncertain_botec.report.blocks import foreign
+from uncertain_botec.report import html
+from uncertain_botec.report.blocks import Section, Table, foreign, plain
 from uncertain_botec.report.html import inline
+from uncertain_botec.report.words import capital
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +118,38 @@ def test_long_texts_are_cut_and_counted(hostile: Report) -> None:
     page = read(hostile.html)
     (source, note) = [one for one in page.all("dd") if one.text.startswith("WWW")]
     assert source.text == note.text == f"{LONG[:2000]} … (8,000 more characters)"
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("-0.092", "−0.092"),
+        ("8.2 - 8.4", "8.2 – 8.4"),
+        ("-3 - -1", "−3 – −1"),
+        ("2e-07", "2e-07"),
+        ("10^-3", "10<sup>-3</sup>"),
+        ("+1.29", "+1.29"),
+    ],
+)
+def test_signs_of_numbers(cell: str, shown: str) -> None:
+    """In a column of numbers a minus is a minus and a span has a dash; powers stay as they are."""
+    table = Table("caption", ("name", "value"), "lr", (("one", cell),))
+    page = html.page("title", [Section("only", "Only", (table,))], "made")
+    assert f'<td class="number">{shown}</td>' in page
+
+
+def test_plain_texts_keep_what_others_wrote() -> None:
+    """Where nothing can be marked our own backticks go, and those of a title stay."""
+    assert plain(f"the `name` of {foreign('a `b`')}") == "the name of a `b`"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("no budget", "No budget"), ("training_time is not computed", "training_time is not computed"), ("", "")],
+)
+def test_capitals(text: str, shown: str) -> None:
+    """A sentence begins with a capital, a name as it is stated."""
+    assert capital(text) == shown
 
 
 @pytest.mark.parametrize(

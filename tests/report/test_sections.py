@@ -84,6 +84,23 @@ def test_the_answer_is_that_of_the_review(report: Report) -> None:
         assert float(shown) == pytest.approx(value, abs=0.51 * 10.0 ** -len(shown.partition(".")[2]))
 
 
+def test_what_decides_is_explained(report: Report) -> None:
+    """One input that decides about cost and time is told once, with its meaning and both of its shares."""
+    said = words([section(report, "answer")])
+    shares = [round(100 * study["mfu"].shapley.value) for study in report.context.studies]
+    assert (
+        "What decides most about the cost and the training time is mfu (model FLOP utilisation while stepping: useful "
+        f"FLOP over dense peak), which is behind {shares[0]} % of the spread of the cost and {shares[1]} % of that of "
+        "the training time."
+    ) in said
+
+
+def test_dates(report: Report) -> None:
+    """From the oldest to the newest date of an input, which those without a date have no part in."""
+    dates = sorted(filter(None, (one.about("as_of") for one in report.context.scenario.inputs.values())))
+    assert f"('Inputs known as of', '{dates[0]} to {dates[-1]}')" in words([section(report, "asked")])
+
+
 def test_one_limit(of: Callable[..., Context]) -> None:
     """With a budget alone the answer is that of the budget, and what is planned for is still both."""
     said = sentence(of("budget"))

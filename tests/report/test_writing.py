@@ -40,6 +40,14 @@ def test_files_and_hashes(report: Report) -> None:
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == sha256, name
 
 
+def test_made_again_it_is_the_same_to_the_byte(report: Report, tmp_path: Path) -> None:
+    """Every file of a second report of the same run has the hash that it has in the first; no time is in it."""
+    again = write_report(load_scenario("llama-2-70b"), tmp_path / "again", draws=FEW)
+    assert again.files == report.files
+    summaries = [(folder_of(one) / "summary.json").read_bytes() for one in (report, again)]
+    assert summaries[0] == summaries[1]
+
+
 def test_the_summary_is_what_the_commands_give(report: Report) -> None:
     """`summary.json` is the document of the library, made of those of forecast, risk and sensitivity."""
     document = json.loads((folder_of(report) / "summary.json").read_text("utf-8"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from uncertain_botec.draws import Draws
 from uncertain_botec.explain import Explanation, explain
@@ -67,6 +67,8 @@ def gather(
 
     progress("drawing")
     drawn = sample(scenario, draws, seed=seed)
+    # How long it took is no part of a report: one that is made again is the same to the byte.
+    drawn = replace(drawn, provenance=replace(drawn.provenance, seconds={}))
     studied = [name for name in _decided(scenario) if not scenario.certain(name)][:_STUDIED]
     return look(drawn, confidence=confidence, requirements=requirements, studied=studied, progress=progress)
 

@@ -89,7 +89,7 @@ def curves(context: Context) -> Section | None:
         "P90 nine runs in ten would. The steeper the curve, the surer the forecast. The point estimate, with every "
         "input at its median, is marked for comparison."
     )
-    return Section("curves", "How likely each amount is", (Paragraph(reading), *pictures))
+    return Section("curves", "Chance of each amount", (Paragraph(reading), *pictures))
 
 
 def _kept(context: Context, name: str) -> str:
