@@ -211,7 +211,8 @@ def in_words(choices: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 def amount(value: float, unit: str) -> str:
     """A stated value to four digits, with its unit in a readable scale."""
     scale, name = readable_scale(value, unit)
-    return f"{value / scale:,.4g} {name}"
+    shown = f"{value / scale:,.4g}"
+    return f"{shown} {name.removesuffix('s') if shown == '1' and name.endswith(('days', 'hours')) else name}"
 
 
 HEADINGS = ("", "P10", "P50", "P90", "mean", "80 % HDI", "error")
