@@ -12,6 +12,8 @@ from typing import Any, Self
 PAPER: Mapping[str, tuple[float, float]] = {"A4": (210.0, 297.0), "Letter": (215.9, 279.4)}
 _INCH = 25.4
 _CSS_DPI = 96
+# Seconds until a page from disk counts as stuck.
+_PATIENCE = 60
 
 
 class Browser:
@@ -50,9 +52,14 @@ class Browser:
         self.command("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
         feature = {"name": "prefers-color-scheme", "value": scheme}
         self.command("Emulation.setEmulatedMedia", media=media, features=[feature])
+        from selenium.webdriver.support.ui import WebDriverWait as Wait
+
         self._driver.get_log("browser")
         self._driver.get_log("performance")
         self._driver.get(page.as_uri())
+        # On a busy machine the driver may take a page that is still being read for one that has been loaded.
+        read = ["complete", page.as_uri()]
+        Wait(self._driver, _PATIENCE).until(lambda _: self.ask("return [document.readyState, location.href]") == read)
 
     def ask(self, script: str, *arguments: object) -> Any:
         """What a function's body returns on the page; scripts of tests run beside the page's own policy."""
