@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from uncertain_botec.presentation import amount
+from uncertain_botec.presentation import amount, row_title
+from uncertain_botec.vocabulary import QUANTITIES
 
 
 @pytest.mark.parametrize(
@@ -21,3 +24,24 @@ from uncertain_botec.presentation import amount
 def test_one_is_singular(value: float, unit: str, text: str) -> None:
     """An amount of one is that of a day; all others are of days."""
     assert amount(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "title"),
+    [
+        ("tokens", "trillion tokens", "Tokens (trillion)"),
+        ("tokens_per_parameter", "token/parameter", "Tokens per parameter"),
+        ("weight_bytes_per_parameter", "byte/parameter", "Weight bytes per parameter (byte/parameter)"),
+        ("price_per_accelerator_hour", "USD/accelerator-hour", "Price per accelerator hour (USD/accelerator-hour)"),
+    ],
+)
+def test_a_unit_is_left_out_as_a_whole_word(name: str, unit: str, title: str) -> None:
+    """What the title says already is not said again, and nothing is left of a unit without its end."""
+    assert row_title(name, unit) == title
+
+
+@pytest.mark.parametrize("scale", ["", "thousand ", "10^-4 "])
+def test_no_unit_lacks_its_end(scale: str) -> None:
+    """Of no quantity does a title end in a stroke or a hyphen."""
+    titles = [row_title(name, f"{scale}{one.unit}") for name, one in QUANTITIES.items()]
+    assert [one for one in titles if re.search(r"[/-]\)|\(\W*\)", one)] == []

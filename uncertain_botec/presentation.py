@@ -115,7 +115,8 @@ def row_title(name: str, unit: str) -> str:
     title = title_of(name)
     rest = unit.removesuffix("/accelerator")
     for word in (title.lower(), title.rpartition(" ")[2]):
-        rest = rest.removesuffix(word).strip()
+        # A whole word alone: "token/parameter" is not "token/" of a quantity per parameter.
+        rest = re.sub(rf"(?:^| ){re.escape(word)}$", "", rest)
     rest = "" if rest in _PURE else rest
     return f"{title} ({rest})" if rest else title
 
