@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from tests.plots.svg import corners, group, spot, styles, words
+from tests.plots.svg import NAMESPACE, corners, group, root, spot, styles, words
 from uncertain_botec import Draws, plots
+from uncertain_botec.plots.axes import text_width
 from uncertain_botec.plots.curves import MOST_CURVES, curve
 
 LEVELS = (0.013, 0.1, 0.5, 0.8, 0.9, 0.97)
@@ -79,6 +80,22 @@ def test_limit_far_off_stays_in_the_picture(draws: Draws, limit: float, arrow: s
     assert group(figure, "flag-0") is None
     usual, line = corners(plots.s_curve(draws, "cost"), "curve"), corners(figure, "curve")
     assert np.ptp(line[:, 0]) == pytest.approx(np.ptp(usual[:, 0]))
+
+
+@pytest.mark.parametrize("limit", np.geomspace(3e6, 15e6, 9))
+@pytest.mark.parametrize("point", [4.8e6, 5.2e6, 7.5e6])
+def test_no_line_goes_through_a_label(limit: float, point: float, draws: Draws) -> None:
+    """Wherever the budget and the point estimate are, levels are written beside their lines and within the picture."""
+    figure = plots.s_curve(draws, "cost", limit=limit, point=point)
+    lines = [corners(figure, name)[0, 0] for name in ("flag-0", "flag-1")]
+    right = corners(figure, "curve")[-1, 0]
+    labels = [one for one in root(figure).iterfind(".//svg:text", NAMESPACE) if re.match(r"P\d", one.text or "")]
+    assert len(labels) == 3
+    for one in labels:
+        start, wide = float(one.attrib["x"]), 72 * text_width(one.text or "")
+        start -= wide if "text-anchor: end" in one.attrib["style"] else 0
+        assert not any(start - 1 < line < start + wide + 1 for line in lines), one.text
+        assert start + wide <= right + 0.1
 
 
 def test_confidence_asked_for_is_marked(draws: Draws) -> None:

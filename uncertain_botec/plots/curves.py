@@ -42,6 +42,9 @@ _MARKED = (0.5, 0.8, 0.9)
 # Levels closer than this to the one asked for would be written over it.
 _CLOSE = 0.06
 
+# Inches from a point to its text, and from a line to a text beside it.
+_BESIDE, _CLEAR = 0.1, 0.05
+
 # Dense where the curve bends.
 _LEVELS = ndtr(np.linspace(-3.5, 3.5, 281))
 
@@ -276,23 +279,41 @@ def _together(marked: Sequence[tuple[float, measures.Figure]]) -> list[list[tupl
 
 
 def _mark(axes: Axes, span: Span, value: float, level: float, text: str, lines: Sequence[float]) -> None:
-    """A point of the curve with its level and its value, below it or, where a line is in the way there, above."""
+    """A point of the curve with its level and its value, as near to it as neither a line nor an edge is in the way."""
     axes.plot([value], [level], "o", color=LIGHT["blue"], markersize=4.5, gid=f"p{100 * level:g}".replace(".", "-"))
-    inches = inches_of(axes)[0]
-    room, wide = span.part(value) * inches, text_width(text) + 0.12
-    gaps = [span.part(line) * inches - room for line in lines]
-    free = room + wide < inches and not any(0 < gap < wide for gap in gaps)
-    # An S-curve leaves the lower right and the upper left of each of its points free.
-    right = free or room < wide or any(-wide < gap < 0 for gap in gaps)
+    inches, part = inches_of(axes)[0], span.part(value)
+    gaps = [(span.part(line) - part) * inches for line in lines if span.holds(line)]
+    shift = _shift(text_width(text), part * inches, (1 - part) * inches, gaps)
+    right = shift > 0
     axes.annotate(
         text,
         (value, level),
-        (7 if right else -7, -3 if right else 3),
+        (72 * shift, -3 if right else 3),
         textcoords="offset points",
         ha="left" if right else "right",
         va="top" if right else "bottom",
         bbox=dict(BACKED),
     )
+
+
+def _shift(wide: float, left: float, right: float, gaps: Sequence[float]) -> float:
+    """How many inches to the right of a point its text begins or, where negative, to the left of it ends.
+
+    Args:
+        wide: the text.
+        left: room on that side of the point.
+        right: likewise.
+        gaps: how far to the right of it upright lines are.
+    """
+    # An S-curve leaves the lower right and the upper left of each of its points free, beyond a line too.
+    places = []
+    for sign, room in ((1, right), (-1, left)):
+        ahead = [sign * gap for gap in gaps]
+        for start in (_BESIDE, *(gap + _CLEAR for gap in ahead if gap + _CLEAR > _BESIDE)):
+            crossed = any(start - _CLEAR / 2 < gap < start + wide + _CLEAR / 2 for gap in ahead)
+            if start + wide <= room and not crossed:
+                places.append(sign * start)
+    return min(places, key=abs, default=_BESIDE if right > left else -_BESIDE)
 
 
 def _endless(axes: Axes, endless: float) -> None:
