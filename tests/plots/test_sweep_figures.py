@@ -9,7 +9,7 @@ import pytest
 
 from tests.plots.svg import NAMESPACE, corners, group, root, words
 from uncertain_botec import plots
-from uncertain_botec.plots.axes import Span, plain, span_of, ticks_of
+from uncertain_botec.plots.axes import Span, plain, span_of, text_width, ticks_of
 from uncertain_botec.plots.sweeps import front_of
 
 SIZES = [512.0, 1024.0, 2048.0, 4096.0]
@@ -30,7 +30,9 @@ def test_lines_are_where_the_numbers_are() -> None:
     assert band[:, 1].min() < line[:, 1].min()
     assert band[:, 1].max() > line[:, 1].max()
     assert "At 512: 80.0 (40.0 - 160)." in figure.alt
-    assert "limit 30.0" in words(figure)
+    assert "limit 30" in words(figure)
+    # The axis has its numbers where the line has its points.
+    assert {"512", "1,024", "2,048", "4,096"} <= {*words(figure)}
 
 
 def test_infinite_ends_of_a_band_leave_the_picture() -> None:
@@ -47,7 +49,7 @@ def test_surface_has_a_cell_for_each_number() -> None:
     x, y = np.linspace(0, 1, 11), np.linspace(0, 1, 6)
     z = np.tile(x, (6, 1))
     z[0, 0] = np.nan
-    figure = plots.surface(x, y, z, x_label="x", y_label="y", z_label="chance", level=0.5)
+    figure = plots.surface(x, y, z, x_label="x", y_label="y", z_label="chance", level=0.5, chances=True)
     cells = group(figure, "cells")
     assert cells is not None
     filled = [path for path in cells.iterfind(".//svg:path", NAMESPACE) if "fill: none" not in path.attrib["style"]]
@@ -55,8 +57,22 @@ def test_surface_has_a_cell_for_each_number() -> None:
     line = corners(figure, "level")
     assert np.ptp(line[:, 0]) < 0.1
     assert "1 of 66 cells have no finite value." in figure.alt
-    assert "The highest, 1.00, is at 1 and 0." in figure.alt
+    assert "The highest, 100, is at 1 and 0." in figure.alt
     assert "image" not in {element.tag.rpartition("}")[2] for element in root(figure).iter()}
+
+
+def test_small_amounts_are_no_chances() -> None:
+    """What is below one is told in its own numbers unless it is said to be a chance; a level not met has no line."""
+    z = [[0.2, 0.3], [0.4, 0.9]]
+    days, chance = (
+        plots.surface([1, 2], [1, 2], z, x_label="x", y_label="y", z_label="z", level=level, chances=chances)
+        for level, chances in ((0.95, False), (0.5, True))
+    )
+    assert "z" in words(days)
+    assert {"z (%)", "0", "100", "level 50 %"} <= {*words(chance)}
+    assert group(days, "level") is None
+    assert not any(text.startswith("level") for text in words(days))
+    assert "The level is 50 %." in chance.alt
 
 
 def test_single_rows_and_constant_surfaces() -> None:
@@ -94,6 +110,32 @@ def test_front_is_drawn_with_its_names() -> None:
     assert plots.pareto(["a"], [np.inf], [1.0], x_label="x", y_label="y").alt
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_names_of_the_front_lie_over_nothing(seed: int) -> None:
+    """No name lies over a point or another name."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.uniform(1, 5, 40), rng.uniform(1, 5, 40)
+    labels = [f"option number {place}" for place in range(40)]
+    figure = plots.pareto(labels, x, y, x_label="USD", y_label="days")
+    named = [one for one in root(figure).iterfind(".//svg:text", NAMESPACE) if (one.text or "").startswith("option")]
+    assert named
+    boxes = [
+        (left, float(one.attrib["y"]) - 7, left + 72 * text_width(one.text or ""), float(one.attrib["y"]))
+        for one in named
+        for left in [float(one.attrib["x"])]
+    ]
+    groups = [found for name in ("others", "best") if (found := group(figure, name)) is not None]
+    points = [one for found in groups for one in found.iterfind(".//svg:use", NAMESPACE)]
+    assert len(points) == 40
+    for left, top, right, bottom in boxes:
+        for one in points:
+            across, down = float(one.attrib["x"]), float(one.attrib["y"])
+            assert not (left < across < right and top < down < bottom)
+    for place, one in enumerate(boxes):
+        for other in boxes[:place]:
+            assert one[0] >= other[2] or other[0] >= one[2] or one[1] >= other[3] or other[1] >= one[3]
+
+
 # --- axes -------------------------------------------------------------------------------------------------------------
 
 
@@ -127,7 +169,16 @@ def test_every_span_has_some_ticks(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [(0.0, "0"), (1500.0, "1,500"), (0.25, "0.25"), (1e6, "10⁶"), (2e7, "2 × 10⁷"), (5e-5, "5 × 10⁻⁵"), (-2.0, "-2")],
+    [
+        (0.0, "0"),
+        (1500.0, "1,500"),
+        (0.25, "0.25"),
+        (1e6, "10⁶"),
+        (2e7, "2 × 10⁷"),
+        (5e-5, "5 × 10⁻⁵"),
+        (-2.0, "−2"),
+        (-3e7, "−3 × 10⁷"),
+    ],
 )
 def test_numbers_on_axes_are_plain(value: float, expected: str) -> None:
     """Numbers are written as people do, and powers of ten without a letter."""

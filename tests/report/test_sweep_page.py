@@ -89,6 +89,26 @@ def test_pictures_are_of_the_best_market(report: Report[Swept]) -> None:
     assert "Here `prices` is neocloud-2026." in landscape.blocks[0].text.replace("\u2068", "").replace("\u2069", "")
 
 
+def test_short_words_stay_in_one_line(report: Report[Swept]) -> None:
+    """Columns are of numbers, of words in one line, and of marks without room to spare; inputs have titles."""
+    shown = table(report.sections, "All 20 points")
+    assert shown.align == "rrdrrrrrrd"
+    assert shown.columns[:3] == ("Accelerators", "MFU", "prices")
+
+
+@pytest.mark.parametrize(
+    ("run", "over", "number"), [("llama-2-70b", "mfu=30 %,40 %", 1), ("mixture-400b-2027", "accelerators=2048,4096", 2)]
+)
+def test_the_front_is_told_as_it_is(run: str, over: str, number: int) -> None:
+    """On a front of several points less time costs more; of a single one nothing of the kind is said."""
+    found = sweep(run, [over])
+    (told,) = (one for one in sections_of(look(found)) if one.name == "front")
+    text = " ".join(block.text for block in told.blocks if isinstance(block, Paragraph))
+    assert len(found.front) == number
+    assert ("whoever wants to be sooner still pays more" in text) == (number > 1)
+    assert ("from the cheapest" in table([told], "The Pareto front").caption) == (number > 1)
+
+
 # --- the folder -------------------------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from uncertain_botec.plots.figure import FONT, LIGHT, TEXT
@@ -108,20 +109,34 @@ def plain(value: float) -> str:
         power = math.floor(math.log10(abs(value)) + 1e-12)
         factor = value / 10.0**power
         times = "" if math.isclose(factor, 1) else f"{factor:g} × "
-        return f"{times}10{str(power).translate(_SUPERSCRIPTS)}"
-    return f"{value:,.10g}"
+        return f"{times}10{str(power).translate(_SUPERSCRIPTS)}".replace("-", "−")
+    return f"{value:,.10g}".replace("-", "−")
 
 
-def show_span(axes: Axes, which: str, span: Span, label: str, most: int = 7) -> None:
-    """Give an axis ("x" or "y") its ends, its ticks and its label."""
+def show_span(axes: Axes, which: str, span: Span, label: str, most: int = 7, at: Sequence[float] = ()) -> None:
+    """Give an axis ("x" or "y") its ends, its ticks and its label; ticks at some values where they have room."""
     axis: Any = getattr(axes, f"{which}axis")
     getattr(axes, f"set_{which}scale")("log" if span.log else "linear")
     getattr(axes, f"set_{which}lim")(span.low, span.high)
-    found = ticks_of(span, most)
+    found = at if _have_room(at, span, inches_of(axes), which) else ticks_of(span, most)
     axis.set_ticks(found, [plain(value) for value in found])
     axis.set_ticks([], minor=True)
     # Turned text is placed by its middle only where it is turned about its anchor.
     axis.set_label_text(label, rotation_mode="anchor" if which == "y" else "default")
+
+
+def _have_room(values: Sequence[float], span: Span, inches: tuple[float, float], which: str) -> bool:
+    """Whether the numbers of some values can be read side by side along an axis."""
+    length, sizes = (
+        (inches[0], [text_width(plain(value)) + 0.15 for value in values])
+        if which == "x"
+        else (inches[1], [0.2] * len(values))
+    )
+    places = [span.part(value) * length for value in values]
+    return bool(places) and all(
+        (one + other) / 2 <= after - before
+        for (before, after), (one, other) in zip(pairwise(places), pairwise(sizes), strict=True)
+    )
 
 
 def placed(canvas: Canvas, left: float, bottom: float, right: float, top: float) -> Axes:

@@ -56,11 +56,11 @@ def sweep_lines(
         ends = f"{_short(low[place])} - {_short(high[place])}"
         said.append(f"At {plain(float(xs[place]))}: {_short(middle[place])} ({ends}).")
     if limit is not None:
-        said.append(f"The {limit_name} is {_short(limit)}.")
+        said.append(f"The {limit_name} is {limit:,.4g}.")
 
     def draw(canvas: Canvas) -> None:
         axes = placed(canvas, 0.75, 0.5, 0.2, 0.3)
-        show_span(axes, "x", x_span, x_label)
+        show_span(axes, "x", x_span, x_label, at=xs.tolist())
         show_span(axes, "y", y_span, y_label)
         axes.grid(color=LIGHT["grid"], linewidth=0.6)
         # An end that is infinite is beyond the axis, not nowhere.
@@ -75,7 +75,7 @@ def sweep_lines(
         names = ["P50", "P10 to P90"]
         if limit is not None:
             handles.append(axes.axhline(limit, color=LIGHT["vermilion"], linestyle="--", linewidth=1.2, gid="limit"))
-            names.append(f"{printable(limit_name)} {_short(limit)}")
+            names.append(_limit(limit_name, limit))
         _legend(canvas, axes, handles, names)
 
     return rendered(name, f"{y_label} against {x_label}", " ".join(said), draw)
@@ -90,6 +90,8 @@ def surface(
     y_label: str,
     z_label: str,
     level: float | None = None,
+    level_name: str = "level",
+    chances: bool = False,
     name: str = "surface",
 ) -> Figure:
     """A quantity over two settings, as colours, with the line where it has a given value.
@@ -102,14 +104,17 @@ def surface(
         y_label: the second.
         z_label: the quantity.
         level: the value whose line is drawn.
+        level_name: what to call it.
+        chances: whether the quantity is a probability, which is shown in percent.
         name: of the figure, unique within a page.
     """
     xs, ys, zs = (np.asarray(values, np.float64) for values in (x, y, z))
     x_label, y_label, z_label = elided(x_label, 60), elided(y_label, 45), elided(z_label, 45)
+    if chances:
+        zs, z_label, level = 100 * zs, f"{z_label} (%)", None if level is None else 100 * level
     finite = zs[np.isfinite(zs)]
-    # Chances are read by differences.
-    chances = bool(np.all((finite >= 0) & (finite <= 1)))
-    z_span = Span(0.0, 1.0, log=False) if chances else span_of(finite.tolist(), pad=0.0)
+    # Chances are read by differences, and from none to all.
+    z_span = Span(0.0, 100.0, log=False) if chances else span_of(finite.tolist(), pad=0.0)
     title = f"{z_label} over {x_label} and {y_label}"
     said = [f"{title}."]
     for end, place in (("lowest", np.argmin), ("highest", np.argmax)):
@@ -120,23 +125,32 @@ def surface(
             said.append(f"The {end}, {_short(zs[row, column])}, is at {where}.")
     if finite.size < zs.size:
         said.append(f"{zs.size - finite.size} of {zs.size} cells have no finite value.")
+    met = level is not None and min(zs.shape) > 1 and finite.min(initial=level) < level < finite.max(initial=level)
+    if level is not None:
+        said.append(f"The {level_name} is {level:,.4g}{' %' if chances else ''}.")
 
     def draw(canvas: Canvas) -> None:
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import LogNorm, Normalize
+        from matplotlib.lines import Line2D
 
-        axes = placed(canvas, 0.75, 0.5, 1.15, 0.15)
+        top = 0.3 if met else 0.15
+        axes = placed(canvas, 0.75, 0.5, 1.15, top)
         x_edges, y_edges = _edges(xs), _edges(ys)
-        show_span(axes, "x", Span(float(x_edges[0]), float(x_edges[-1]), _by_ratio(xs)), x_label)
-        show_span(axes, "y", Span(float(y_edges[0]), float(y_edges[-1]), _by_ratio(ys)), y_label)
+        show_span(axes, "x", Span(float(x_edges[0]), float(x_edges[-1]), _by_ratio(xs)), x_label, at=xs.tolist())
+        show_span(axes, "y", Span(float(y_edges[0]), float(y_edges[-1]), _by_ratio(ys)), y_label, at=ys.tolist())
         norm = (LogNorm if z_span.log else Normalize)(z_span.low, z_span.high)
         shown = np.ma.masked_invalid(zs)
         axes.pcolormesh(
             x_edges, y_edges, shown, norm=norm, cmap="cividis", gid="cells", edgecolors="face", linewidth=0.3
         )
-        if level is not None and min(zs.shape) > 1 and finite.min(initial=level) < level < finite.max(initial=level):
+        if met and level is not None:
+            # A line of any one colour would be lost in cells of some other.
+            axes.contour(xs, ys, shown, [level], colors=[LIGHT["paper"]], linewidths=4.5).set_gid("halo")
             axes.contour(xs, ys, shown, [level], colors=[LIGHT["vermilion"]], linewidths=2).set_gid("level")
-        bar = placed(canvas, canvas.get_figwidth() - 1.0, 0.5, 0.85, 0.15)
+            line = Line2D([], [], color=LIGHT["vermilion"], linewidth=2)
+            _legend(canvas, axes, [line], [_limit(level_name, level) + (" %" if chances else "")])
+        bar = placed(canvas, canvas.get_figwidth() - 1.0, 0.5, 0.85, top)
         # A ladder of steps in place of a picture, so that SVG has shapes alone.
         steps = np.array([z_span.at(part) for part in np.linspace(0, 1, 65)])
         colours = ScalarMappable(norm, "cividis").to_rgba(
@@ -148,7 +162,9 @@ def surface(
         bar.yaxis.tick_right()
         bar.yaxis.set_label_position("right")
         show_span(bar, "y", z_span, z_label)
-        bar.spines[:].set_visible(False)
+        # The ends of the scale may be as light or as dark as the page.
+        for frame in (axes, bar):
+            frame.spines[:].set_visible(True)
         if level is not None and z_span.holds(level):
             bar.axhline(level, color=LIGHT["vermilion"], linewidth=2)
 
@@ -178,7 +194,7 @@ def pareto(
     x_label, y_label = elided(x_label, 70), elided(y_label, 50)
     front = front_of(xs, ys) if front is None else list(front)
     finite = np.isfinite(xs) & np.isfinite(ys)
-    x_span, y_span = span_of(xs[finite].tolist(), pad=0.08), span_of(ys[finite].tolist(), pad=0.08)
+    x_span, y_span = span_of(xs[finite].tolist(), pad=0.1), span_of(ys[finite].tolist(), pad=0.1)
     names = {place: elided(labels[place], 28) for place in front}
     listed = "; ".join(f"{names[place]} at {_short(xs[place])} and {_short(ys[place])}" for place in front)
     missing = int(np.sum(~finite))
@@ -199,8 +215,10 @@ def pareto(
         rest.set_gid("others")
         stairs_x, stairs_y = np.repeat(xs[front], 2)[1:], np.repeat(ys[front], 2)[:-1]
         axes.plot(stairs_x, stairs_y, color=LIGHT["blue"], linewidth=1.2, gid="front")
+        named = [(xs[place], ys[place], names[place]) for place in front]
         (best,) = axes.plot(xs[front], ys[front], "D", color=LIGHT["blue"], markersize=5)
-        _name_points(axes, x_span, y_span, [(xs[place], ys[place], names[place]) for place in front])
+        best.set_gid("best")
+        _name_points(axes, x_span, y_span, [*zip(xs[finite], ys[finite], strict=True)], named)
         _legend(canvas, axes, [best, rest], ["no other is better in both", "others"])
 
     return rendered("pareto", f"{y_label} against {x_label}", " ".join(said), draw)
@@ -222,6 +240,11 @@ def front_of(x: Floats, y: Floats) -> list[int]:
 
 def _short(value: float) -> str:
     return "∞" if math.isinf(value) else digits(float(value), 0, 3)
+
+
+def _limit(name: str, value: float) -> str:
+    """A limit as it is stated, in the unit of its axis."""
+    return f"{printable(name)} {value:,.4g}"
 
 
 def _beyond(span: Span) -> float:
@@ -263,15 +286,27 @@ def _legend(canvas: Canvas, axes: Axes, handles: Sequence[Artist], names: Sequen
     )
 
 
-def _name_points(axes: Axes, x: Span, y: Span, points: Sequence[tuple[float, float, str]]) -> None:
-    """Names beside points, those left out that would lie over one before."""
+def _name_points(
+    axes: Axes, x: Span, y: Span, points: Sequence[tuple[float, float]], named: Sequence[tuple[float, float, str]]
+) -> None:
+    """Names beside some of the points, where they lie over no point and no other name; left out where they would."""
     width, height = inches_of(axes)
-    taken: list[tuple[float, float, float]] = []
-    for value, other, text in points:
-        left, bottom, wide = x.part(value) * width + 0.08, y.part(other) * height + 0.04, text_width(text)
-        if left + wide > width:
-            left -= wide + 0.16
-        if any(abs(bottom - b) < 0.15 and left < end and left + wide > start for start, end, b in taken):
-            continue
-        taken.append((left, left + wide, bottom))
-        axes.text(left / width, bottom / height, text, transform=axes.transAxes, va="bottom")
+    # Left and right, bottom and top of what is there; a name just fits above a row of points.
+    places = [(x.part(one) * width, y.part(other) * height) for one, other in points]
+    boxes = [(one - 0.035, one + 0.035, other - 0.035, other + 0.035) for one, other in places]
+    for value, other, text in named:
+        wide, tall = text_width(text), 0.15
+        # To the lower left of a point of the front there is never another, nor a step of the stairs.
+        for right, above in ((False, False), (True, True), (True, False), (False, True)):
+            left = x.part(value) * width + (0.08 if right else -0.08 - wide)
+            bottom = y.part(other) * height + (0.04 if above else -0.04 - tall)
+            box = (left, left + wide, bottom, bottom + tall)
+            inside = left >= 0.04 and bottom >= 0.0 and box[1] <= width and box[3] <= height
+            if inside and not any(_overlap(box, one) for one in boxes):
+                boxes.append(box)
+                axes.text(left / width, bottom / height, text, transform=axes.transAxes, va="bottom")
+                break
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]

@@ -86,7 +86,8 @@ class Table:
     Attributes:
         caption: what it shows.
         columns: their headings.
-        align: a letter for each column: "l" for words, "r" for numbers, "d" for dates.
+        align: a letter for each column: "l" for words, "r" for numbers, "d" for dates and what else stays
+            in one line.
         rows: of cells, the first of which names the row; a row of one cell is the title of those that follow.
     """
 

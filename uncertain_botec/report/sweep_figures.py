@@ -6,12 +6,14 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from uncertain_botec import plots
 from uncertain_botec.decisions.axes import Axis, label_of
 from uncertain_botec.decisions.figures import COST, TIME
 from uncertain_botec.decisions.surface import Point
 from uncertain_botec.plots.axes import reading_of
+from uncertain_botec.presentation import title_of
 from uncertain_botec.report.blocks import Block, Paragraph, Picture, Section, Table, foreign
 from uncertain_botec.report.sweep_answer import best_of
 from uncertain_botec.report.swept import Swept
@@ -27,6 +29,9 @@ _CHOICES = 1000
 _FRONT = 40
 
 _FIGURES = 2
+
+# Letters of a word that stays in one line.
+_SHORT = 20
 
 _PLAIN = re.compile(r"[\w.,+*<>∞ %-]*")
 
@@ -83,19 +88,26 @@ def landscape(context: Swept) -> Section | None:
     part_of = _sliced(context)
     if part_of is None:
         return None
-    draw = _line if len(part_of.axes) == 1 else _surface
-    figures = [draw(context, part_of, name) for name in context.outputs[:_FIGURES]]
-    if len(part_of.axes) > 1 and "deadline" in context.limits:
-        figures.append(_chances(context, part_of))
-    names = in_all(f"`{axis.name}`" for axis, _ in part_of.axes)
-    reading = (
-        f"What half of all runs stay at or below along {names}, within the band from P10 to P90."
-        if len(part_of.axes) == 1
-        else f"P90 over {names}, the amount that nine runs in ten stay at or below; a line is where a limit is met."
-    )
+    names, outputs = in_all(f"`{axis.name}`" for axis, _ in part_of.axes), context.outputs[:_FIGURES]
+    if len(part_of.axes) == 1:
+        title, reading = f"Along {names}", f"What half of all runs stay at or below along {names}."
+        pictures = [
+            Picture(_line(context, part_of, name), f"{title_of(name)} along {names}: P50 in the band from P10 to P90.")
+            for name in outputs
+        ]
+    else:
+        title, reading = f"Over {names}", f"P90 over {names}, the amount that nine runs in ten stay at or below."
+        pictures = [
+            Picture(_surface(context, part_of, name), f"P90 of {name_of(name)} over {names}: the darker, the less.")
+            for name in outputs
+        ]
+        if "deadline" in context.limits:
+            caption = f"Chance of keeping the deadline over {names}: the darker, the less likely."
+            pictures.append(Picture(_chances(context, part_of), caption))
+        if any(_limit(context, name) for name in outputs):
+            reading += " A line is where a limit is just kept; a picture without one is all on one side of its limit."
     reading += f" Here {part_of.fixed}." if part_of.fixed else ""
-    blocks: list[Block] = [Paragraph(reading), *(Picture(figure, f"{figure.title}.") for figure in figures)]
-    return Section("landscape", f"Along {names}" if len(part_of.axes) == 1 else f"Over {names}", tuple(blocks))
+    return Section("landscape", title, (Paragraph(reading), *pictures))
 
 
 def _limit(context: Swept, output: str) -> tuple[str, float] | None:
@@ -129,9 +141,10 @@ def _surface(context: Swept, part_of: _Slice, output: str) -> plots.Figure:
     return _over(
         part_of,
         {at: value / reading.scale for at, value in p90.items()},
-        f"{label} ({reading.unit})" if reading.unit else label,
-        None if limit is None else limit[1] / reading.scale,
-        f"surface-{output}",
+        z_label=f"{label} ({reading.unit})" if reading.unit else label,
+        level=None if limit is None else limit[1] / reading.scale,
+        level_name="limit" if limit is None else limit[0],
+        name=f"surface-{output}",
     )
 
 
@@ -140,13 +153,18 @@ def _chances(context: Swept, part_of: _Slice) -> plots.Figure:
     chances = {
         at: one.limits["deadline"].value if "deadline" in one.limits else math.nan for at, one in part_of.points.items()
     }
-    label = "Chance of keeping the deadline"
-    return _over(part_of, chances, label, context.sweep.confidence, "surface-deadline")
+    return _over(
+        part_of,
+        chances,
+        z_label="Chance of keeping the deadline",
+        level=context.sweep.confidence,
+        level_name="confidence",
+        chances=True,
+        name="surface-deadline",
+    )
 
 
-def _over(
-    part_of: _Slice, values: Mapping[tuple[float, ...], float], label: str, level: float | None, name: str
-) -> plots.Figure:
+def _over(part_of: _Slice, values: Mapping[tuple[float, ...], float], **shown: Any) -> plots.Figure:
     (first, xs), (second, ys) = part_of.axes
     along, across = reading_of(first.name, xs), reading_of(second.name, ys)
     return plots.surface(
@@ -155,9 +173,7 @@ def _over(
         [[values[x, y] for x in xs] for y in ys],
         x_label=along.label,
         y_label=across.label,
-        z_label=label,
-        level=level,
-        name=name,
+        **shown,
     )
 
 
@@ -186,12 +202,14 @@ def front(context: Swept) -> Section | None:
     reading = (
         "No point is both cheaper and sooner at P90 than one on the Pareto front: whoever wants to be sooner still "
         "pays more. All other points give something away."
+        if len(sweep.front) > 1
+        else "One point is the cheapest at P90 and the fastest as well: it is the whole Pareto front."
     )
     blocks: list[Block] = [
         Paragraph(reading),
         Picture(figure, f"P90 of the time against P90 of the cost; points are named by {_axes(context)}."),
     ]
-    caption = "The Pareto front from the cheapest point to the fastest"
+    caption = f"The Pareto front{' from the cheapest point to the fastest' if len(sweep.front) > 1 else ''}"
     if len(best) < len(sweep.front):
         caption += f": {len(best)} of its {len(sweep.front):,} points"
     blocks.append(points_table(context, best, caption))
@@ -210,16 +228,27 @@ def _axes(context: Swept) -> str:
 def points_table(context: Swept, places: Sequence[int], caption: str) -> Table:
     """Some points in the columns of the text command."""
     sweep = context.sweep
-    numbers = [axis.kind == "input" for axis in sweep.axes]
     cells = tuple(tuple(map(_guarded, row)) for row in rows(sweep, places))
-    columns = [axis.name.replace("_", " ") + (f" ({unit})" if (unit := axis_unit(axis)) else "") for axis in sweep.axes]
+    columns = [_head(axis) for axis in sweep.axes]
     for name in outputs_of(sweep):
         unit = scale_of(sweep, name)[1]
         title = HEADS.get(name, name_of(name))
         columns += [f"{title} P50{'' if unit in ('fraction', 'count') else f' ({unit})'}", f"{title} P90"]
     columns += [LIMIT_HEADS[name] for name in LIMIT_HEADS if name in context.limits]
-    align = "".join("r" if number else "l" for number in numbers) + "r" * (len(columns) - len(numbers)) + "l"
-    return Table(caption, (*columns, "marks"), align, cells)
+    align = "".join(map(_align, sweep.axes)) + "r" * (len(columns) - len(sweep.axes))
+    return Table(caption, (*columns, "marks"), f"{align}d", cells)
+
+
+def _align(axis: Axis) -> str:
+    """Numbers as such, short words in one line, and long ones, which may be names of files, as text."""
+    if axis.kind == "input":
+        return "r"
+    return "d" if max(map(len, axis.labels)) <= _SHORT else "l"
+
+
+def _head(axis: Axis) -> str:
+    title = title_of(axis.name) if axis.kind == "input" else axis.name.replace("_", " ")
+    return f"{title} ({unit})" if (unit := axis_unit(axis)) else title
 
 
 def _guarded(cell: str) -> str:
