@@ -21,7 +21,7 @@ from tests.report.pages import read
 from uncertain_botec import Report, Scenario, compare_scenarios, load_scenario, review_risk, write_report
 from uncertain_botec.comparison_table import rows, statements
 from uncertain_botec.errors import UsageError
-from uncertain_botec.report.blocks import Table, plain
+from uncertain_botec.report.blocks import Points, Table, plain
 from uncertain_botec.report.compare_answer import sentence
 from uncertain_botec.report.compare_page import sections_of
 from uncertain_botec.report.compared import Compared, draw_again, turned
@@ -96,6 +96,13 @@ def test_the_table_is_that_of_the_text(report: Report[Compared]) -> None:
         if " than " in subject:
             assert statement in page
             assert subject in page
+
+
+def test_of_many_runs_it_is_said_which_are_meant(report: Report[Compared]) -> None:
+    """Who is lower at every percentile is said of a pair of runs by name, unless it names both already."""
+    points = [plain(one) for block in report.sections[0].blocks if isinstance(block, Points) for one in block.items]
+    assert "Cost: A is lower than B in every draw." in points
+    assert "Cost: of A and C, A has the lower cost at every percentile from P1 to P99." in points
 
 
 def test_draws_are_those_of_the_comparison(report: Report[Compared]) -> None:

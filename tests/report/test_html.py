@@ -157,6 +157,7 @@ def test_capitals(text: str, shown: str) -> None:
     [
         ("a `name_of_it` and b", "a <code>name_<wbr>of_<wbr>it</code> and b"),
         ("80 % of 5 million USD", "80&nbsp;% of 5&nbsp;million USD"),
+        ("0.2 (0.04 to 0.4), P10 to P90", "0.2 (0.04&nbsp;to&nbsp;0.4), P10&nbsp;to&nbsp;P90"),
         ("5.4 × 10^4 FLOP", "5.4 × 10<sup>4</sup> FLOP"),
         ("a < b & c", "a &lt; b &amp; c"),
         (f"is {foreign('<b> `x` 80 % 10^4')}.", "is <bdi>&lt;b&gt; `x` 80 % 10^4</bdi>."),

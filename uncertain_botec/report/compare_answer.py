@@ -198,4 +198,7 @@ def _dominance(context: Compared, output: str) -> Iterator[str]:
         yield f"{letters[best]} is lower than {others} in every draw"
     for gap in gaps:
         if len(beaten) <= 1 or gap not in beaten:
-            yield dominance_in_words(gap, letters, name_of(output))
+            told = dominance_in_words(gap, letters, name_of(output))
+            # Of two runs it is plain who is meant.
+            pair = f"of {letters[gap.first]} and {letters[gap.second]}, " if len(letters) > _TOLD else ""
+            yield told if gap.dominance.draw_by_draw else f"{pair}{told}"

@@ -11,7 +11,7 @@ from typing import Any
 from uncertain_botec.output import write_runs
 from uncertain_botec.plots.figure import elided
 from uncertain_botec.presentation import percent
-from uncertain_botec.report.blocks import Heading, Pairs, Paragraph, Section, foreign
+from uncertain_botec.report.blocks import Heading, Pairs, Paragraph, Section
 from uncertain_botec.report.compare_answer import answer, sentence
 from uncertain_botec.report.compare_inputs import asked, differing
 from uncertain_botec.report.compare_results import curves, differences, limits, results
@@ -57,7 +57,7 @@ def _facts(context: Compared) -> Iterator[tuple[str, str]]:
     yield "Versions", ", ".join(f"{name} {version}" for name, version in versions.items())
     for label, one in comparison.scenarios.items():
         if one.sha256:
-            yield f"SHA-256 of {foreign(one.path)} ({context.letters[label]})", f"`{one.sha256}`"
+            yield f"SHA-256 of the prior file of {context.letters[label]}", f"`{one.sha256}`"
 
 
 def _files(context: Compared) -> Iterator[Heading | Paragraph | Pairs]:

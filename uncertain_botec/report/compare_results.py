@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
 from uncertain_botec import plots
 from uncertain_botec.comparison_table import HEADINGS, rows, statements
-from uncertain_botec.plots.curves import MOST_CURVES
 from uncertain_botec.presentation import title_of
 from uncertain_botec.report.blocks import Block, Pairs, Paragraph, Picture, Section, Table
 from uncertain_botec.report.compare_inputs import limit_of
@@ -51,26 +49,26 @@ def _drawn_outputs(context: Compared) -> list[str]:
 def curves(context: Compared) -> Section | None:
     """All runs in one picture for cost, and one for time."""
     runs = [(f"{letter}: {label}", context.draws[label]) for label, letter in context.letters.items()]
-    figures = [plots.s_curves(runs[:MOST_CURVES], name) for name in _drawn_outputs(context)]
-    if not figures:
+    pictures = [
+        Picture(
+            plots.s_curves(runs, name), f"{title_of(name)} of each run: the chance of staying at or below an amount."
+        )
+        for name in _drawn_outputs(context)
+    ]
+    if not pictures:
         return None
     reading = (
         "Each curve shows, for every amount along the bottom, how likely it is that a run stays at or below it. A run "
         "whose curve lies to the left of another throughout is the better one at every confidence; where two cross, it "
         "depends on how sure one wants to be."
     )
-    return Section("curves", "The runs side by side", (Paragraph(reading), *_pictures(figures)))
-
-
-def _pictures(figures: list[plots.Figure]) -> Iterator[Picture]:
-    for figure in figures:
-        yield Picture(figure, f"{figure.title}.")
+    return Section("curves", "The runs side by side", (Paragraph(reading), *pictures))
 
 
 def differences(context: Compared) -> Section | None:
     """By how much the other runs exceed the first, draw by draw."""
     first, *others = context.comparison.scenarios
-    letters, figures = context.letters, []
+    letters, pictures = context.letters, []
     for name in _drawn_outputs(context):
         gaps = []
         for label in others:
@@ -80,18 +78,19 @@ def differences(context: Compared) -> Section | None:
             # Two runs that never finish are no different.
             apart = np.nan_to_num(apart, nan=0.0, posinf=math.inf, neginf=-math.inf)
             if gap.ties < 1:
-                what = f"{letters[label]} - {letters[first]}: {letters[label]} is lower with {chance(gap.lower)}"
-                gaps.append((what, apart))
+                what = f"{letters[label]} - {letters[first]}"
+                gaps.append((f"{what}: {letters[label]} is lower with a chance of {chance(gap.lower)}", apart))
         if gaps:
-            figures.append(plots.gap_curves(gaps, name, letters[first]))
-    if not figures:
+            caption = f"{title_of(name)} of the other runs less that of {letters[first]}, draw by draw."
+            pictures.append(Picture(plots.gap_curves(gaps, name, letters[first]), caption))
+    if not pictures:
         return None
     reading = (
         "What the runs have in common cancels out of their difference, which may be surer than the curves above make "
         f"believe. Left of zero a run is lower than {letters[first]}, to the right of it higher; where "
         "the curve meets the line at zero is the chance of being lower."
     )
-    return Section("differences", "The difference", (Paragraph(reading), *_pictures(figures)))
+    return Section("differences", "The difference", (Paragraph(reading), *pictures))
 
 
 def limits(context: Compared) -> Section:

@@ -31,8 +31,10 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 _KINDS = {"l": "", "r": ' class="number"', "d": ' class="date"'}
 
-# A number stays in one line with what follows it.
-_TIED = re.compile(r"(?<=\d) (?=%|±|(?:thousand|million|billion|trillion|USD|days?|draws)\b)")
+# A number stays in one line with what follows it, and the ends of a span with each other.
+_TIED = re.compile(
+    r"(?<=\d) (?=%|±|(?:thousand|million|billion|trillion|USD|days?|draws)\b|to P?-?\d)|(?<=\d to) (?=P?-?\d)"
+)
 _POWER = re.compile(r"\b10\^(-?\d+)")
 
 # Between two numbers, and before one.
