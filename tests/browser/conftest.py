@@ -12,12 +12,12 @@ import pytest
 
 from tests.browser.chromium import Browser
 from tests.report.conftest import FEW, hostile, report
-from uncertain_botec import Report, load_scenario, sample
+from uncertain_botec import Report, compare_scenarios, load_scenario, sample, sweep, write_report
 from uncertain_botec.report import html
 from uncertain_botec.report.context import look
 from uncertain_botec.report.sections import sections_of
 
-__all__ = ["axe", "browser", "hostile", "many", "pages", "report"]
+__all__ = ["axe", "browser", "compared", "hostile", "many", "pages", "report", "swept"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,8 +61,32 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def pages(report: Report, many: Path, hostile: Report) -> dict[str, Path]:
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of three shipped runs side by side."""
+    runs = [load_scenario(name) for name in ("llama-2-70b", "gpt-3", "deepseek-v3")]
+    folder: Path = tmp_path_factory.mktemp("compared") / "report"
+    write_report(compare_scenarios(runs, draws=FEW), folder)
+    return folder / "index.html"
+
+
+@pytest.fixture(scope="session")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a grid of two inputs and two markets, with a deadline and a front of several points."""
+    over = ("accelerators=2048:8192:x2", "mfu=30 %,40 %", "prices=neocloud-2026,hyperscaler-2026")
+    folder: Path = tmp_path_factory.mktemp("swept") / "report"
+    write_report(sweep("mixture-400b-2027", over), folder)
+    return folder / "index.html"
+
+
+@pytest.fixture(scope="session")
+def pages(report: Report, many: Path, hostile: Report, compared: Path, swept: Path) -> dict[str, Path]:
     """The page of each report."""
     assert report.folder is not None
     assert hostile.folder is not None
-    return {"plain": report.folder / "index.html", "many": many, "hostile": hostile.folder / "index.html"}
+    return {
+        "plain": report.folder / "index.html",
+        "many": many,
+        "hostile": hostile.folder / "index.html",
+        "compared": compared,
+        "swept": swept,
+    }
