@@ -41,6 +41,8 @@ class Accelerator(Sourced):
 
     name: str
     vendor: str | None = None
+    generation: str | None = Field(None, description="parts of one generation share their software, such as Hopper")
+    also_called: list[str] = Field([], description="other names that published runs give it")
     release: str | None = None
     memory: Stated | None = None
     memory_bandwidth: Stated | None = None
