@@ -1,126 +1,271 @@
-"""Posteriors by NUTS, over one data set or many of the same shape at once, and whether they can be trusted."""
+"""Bayesian inference with NUTS: posterior draws of a numpyro model, and whether they can be believed.
+
+The sampler is that of Hoffman and Gelman 2014 (J. Machine Learning Research 15, 1593-1623) as numpyro implements it,
+in float64 with a dense mass matrix. Convergence is judged by the rank-normalised split R-hat and the bulk effective
+sample size of Vehtari et al. 2021 (Bayesian Analysis 16, 667-718, equations 14 and 4).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
+import jax
 import numpy as np
+import numpy.typing as npt
 
 from uncertain_botec.errors import BotecError
 
-RHAT, ESS = 1.01, 400.0
-"""What chains have to keep: rank-normalised split R-hat below, bulk effective sample size above (Vehtari et al. 2021,
-arXiv 1903.08008)."""
+Floats = npt.NDArray[np.float64]
+Model = Callable[[Any], None]
+
+MOST_RHAT = 1.01
+LEAST_ESS = 400.0
+
+TARGETS = (0.9, 0.98, 0.995)
+"""Acceptance probabilities to aim at, one after the other, until the chains converge: shorter steps follow what bends
+more sharply, and take longer."""
+
+# Doublings of a trajectory while adapting and afterwards: before the mass matrix is known, longer ones gain nothing.
+_DEPTHS = (6, 10)
+
+# The compiler's higher levels take half as long again for sampling that is no faster.
+_COMPILER = {"xla_backend_optimization_level": 1}
 
 
-class NotConvergedError(BotecError):
-    """Chains whose draws are not those of the posterior; no number is made from them."""
+@dataclass(frozen=True)
+class Settings:
+    """How long the chains are.
+
+    Attributes:
+        chains: independent ones, run side by side.
+        warmup: steps of each in which step size and mass matrix are adapted; they are not kept.
+        draws: of each that are kept.
+        target: the mean acceptance probability that the step size aims at.
+    """
+
+    chains: int = 4
+    warmup: int = 700
+    draws: int = 1000
+    target: float = 0.9
+
+    @property
+    def lengths(self) -> tuple[int, int, int]:
+        """What the shapes of arrays depend on."""
+        return self.chains, self.warmup, self.draws
 
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """How well chains mixed.
+    """Whether the chains of one data set have converged.
 
     Attributes:
-        rhat: the largest rank-normalised split R-hat.
+        rhat: the largest rank-normalised split R-hat of any parameter.
+        rhat_of: whose it is.
         ess: the smallest bulk effective sample size.
-        divergences: transitions that went astray.
-        worst: the parameter with that R-hat.
-        chains, draws: how many, after the warm-up.
+        ess_of: whose it is.
+        divergences: draws at which the integrator diverged.
+        chains, draws: how many chains, and how many draws of each.
     """
 
     rhat: float
+    rhat_of: str
     ess: float
+    ess_of: str
     divergences: int
-    worst: str
     chains: int
     draws: int
 
     @property
-    def fine(self) -> bool:
-        """Whether the draws may be used."""
-        return self.rhat < RHAT and self.ess > ESS and self.divergences == 0
+    def faults(self) -> tuple[str, ...]:
+        """What stands against believing the draws, in words."""
+        found = []
+        if not self.rhat < MOST_RHAT:
+            found.append(f"R-hat of {self.rhat_of} is {self.rhat:.3f}, not below {MOST_RHAT:g}")
+        if not self.ess > LEAST_ESS:
+            found.append(f"the bulk effective sample size of {self.ess_of} is {self.ess:.0f}, not above {LEAST_ESS:g}")
+        if self.divergences:
+            found.append(f"{self.divergences} of {self.chains * self.draws:,} draws diverged")
+        return tuple(found)
 
-    def __str__(self) -> str:
-        what = f"{self.chains} chains of {self.draws:,} draws"
-        return f"{what}: R-hat {self.rhat:.3f}, bulk ESS {self.ess:,.0f}, {self.divergences} divergences"
+
+class NotConverged(BotecError):  # noqa: N818 - it says what happened, as the message to the user does
+    """Chains that have not converged, so that no number of theirs is shown; the message names the parameters."""
+
+    def __init__(self, diagnostics: Diagnostics) -> None:
+        self.diagnostics = diagnostics
+        super().__init__(
+            f"the sampler did not converge: {'; '.join(diagnostics.faults)}. No numbers are given, for they could be "
+            "far off. Another --seed may help; a prior that the data contradict, or one with several peaks, does not"
+        )
 
 
-def run_nuts(
-    model: Callable[..., Any],
-    data: Sequence[Any],
-    key: Any,
-    *,
-    sites: Sequence[str],
-    chains: int = 4,
-    warmup: int = 1000,
-    draws: int = 1000,
-    target: float = 0.95,
-) -> dict[str, Any]:
-    """Draws from the posterior of a numpyro model; a pure function that `jax.vmap` maps over `data` and `key`.
+@dataclass(frozen=True)
+class Inferred:
+    """Posterior draws of one data set.
+
+    Attributes:
+        draws: by parameter, of shape (chains, draws, ...).
+        diagnostics: of all of them.
+    """
+
+    draws: Mapping[str, Floats] = field(repr=False)
+    diagnostics: Diagnostics
+
+    def checked(self) -> Inferred:
+        """Itself, if its chains converged.
+
+        Raises:
+            NotConverged: naming the parameter.
+        """
+        if self.diagnostics.faults:
+            raise NotConverged(self.diagnostics)
+        return self
+
+
+def infer(model: Model, data: Any, key: jax.Array, settings: Settings | None = None) -> Inferred:
+    """Posterior draws that converged, with shorter steps where longer ones do not; arguments as of `run_nuts`.
+
+    Raises:
+        NotConverged: naming the parameter, where the shortest steps do not help either.
+    """
+    settings = settings or Settings()
+    for target in (settings.target, *(one for one in TARGETS if one > settings.target)):
+        found = run_nuts(model, data, key, replace(settings, target=target))
+        if not found.diagnostics.faults:
+            return found
+    return found.checked()
+
+
+def run_nuts(model: Model, data: Any, key: jax.Array, settings: Settings | None = None) -> Inferred:
+    """Posterior draws of a model given one data set.
 
     Args:
-        model: a numpyro model that takes `data`.
-        data: its arguments.
-        key: of JAX.
-        sites: what to return.
-        chains, warmup, draws: how many chains, and draws of each before and after adaptation.
-        target: the acceptance probability that step sizes are adapted to.
+        model: a numpyro model of one argument.
+        data: that argument, a pytree of arrays: data sets of one shape share what is compiled.
+        key: of the randomness; the same key gives the same draws to the bit.
+        settings: how long the chains are.
 
     Returns:
-        Each site as an array[chain, draw, ...], and `diverging`, array[chain, draw].
+        The draws, whether or not they converged: see `Inferred.checked`.
     """
-    from numpyro.infer import MCMC, NUTS
+    settings = settings or Settings()
+    with jax.enable_x64(True):
+        draws, diverging = jax.device_get(_one(data, key, settings.target, model=model, lengths=settings.lengths))
+    return _inferred(draws, diverging)
 
-    sampler = NUTS(model, target_accept_prob=target)
-    chain = MCMC(
-        sampler,
+
+def run_nuts_many(
+    model: Model,
+    shared: Any,
+    stacked: Any,
+    keys: jax.Array,
+    *,
+    settings: Settings | None = None,
+    together: int = 4,
+) -> list[Inferred]:
+    """Posterior draws given each of many data sets of equal shapes, compiled once.
+
+    Args:
+        model: a numpyro model of one argument, the pair (shared, one of the stacked).
+        shared: what all data sets have in common.
+        stacked: data sets, stacked along the first axis of every array.
+        keys: one for each of them.
+        settings: how long the chains are.
+        together: how many take their steps at once. All wait for the one that takes the longest, so that on a CPU few
+            are best; an accelerator takes hundreds.
+    """
+    settings = settings or Settings()
+    with jax.enable_x64(True):
+        draws, diverging = jax.device_get(
+            _many(shared, stacked, keys, settings.target, model=model, lengths=settings.lengths, together=together)
+        )
+    return [
+        _inferred({name: array[one] for name, array in draws.items()}, diverging[one]) for one in range(len(diverging))
+    ]
+
+
+def _chains(
+    data: Any, key: jax.Array, target: Any, *, model: Model, lengths: tuple[int, int, int]
+) -> tuple[dict[str, jax.Array], jax.Array]:
+    from numpyro.infer import MCMC, NUTS, init_to_uniform
+
+    chains, warmup, draws = lengths
+    # Chains that start apart from each other show by R-hat when they end up apart.
+    nuts = NUTS(
+        model,
+        dense_mass=True,
+        target_accept_prob=target,
+        max_tree_depth=_DEPTHS,
+        init_strategy=init_to_uniform(radius=1.0),
+    )
+    sampler = MCMC(
+        nuts,
         num_warmup=warmup,
         num_samples=draws,
         num_chains=chains,
         chain_method="vectorized",
         progress_bar=False,
     )
-    chain.run(key, *data, extra_fields=("diverging",))
-    samples = chain.get_samples(group_by_chain=True)
-    return {name: samples[name] for name in sites} | {
-        "diverging": chain.get_extra_fields(group_by_chain=True)["diverging"]
-    }
+    sampler.run(key, data, extra_fields=("diverging",))
+    return sampler.get_samples(group_by_chain=True), sampler.get_extra_fields(group_by_chain=True)["diverging"]
 
 
-def diagnose(samples: Mapping[str, Any], parameters: Sequence[str]) -> Diagnostics:
-    """What chains say of themselves.
+_one = jax.jit(_chains, static_argnames=("model", "lengths"), compiler_options=_COMPILER)
+
+
+@partial(jax.jit, static_argnames=("model", "lengths", "together"), compiler_options=_COMPILER)
+def _many(
+    shared: Any,
+    stacked: Any,
+    keys: jax.Array,
+    target: Any,
+    *,
+    model: Model,
+    lengths: tuple[int, int, int],
+    together: int,
+) -> tuple[dict[str, jax.Array], jax.Array]:
+    def one(both: tuple[Any, jax.Array]) -> tuple[dict[str, jax.Array], jax.Array]:
+        data, key = both
+        return _chains((shared, data), key, target, model=model, lengths=lengths)
+
+    made: tuple[dict[str, jax.Array], jax.Array] = jax.lax.map(one, (stacked, keys), batch_size=together)
+    return made
+
+
+def _inferred(draws: Mapping[str, Floats], diverging: npt.NDArray[np.bool_]) -> Inferred:
+    return Inferred(draws, diagnose(draws, int(diverging.sum())))
+
+
+def diagnose(draws: Mapping[str, Floats], divergences: int) -> Diagnostics:
+    """R-hat and effective sample size of every number in the draws, and the worst of both.
 
     Args:
-        samples: as `run_nuts` returns them.
-        parameters: the sites to look at; every component of each is.
+        draws: by parameter, of shape (chains, draws, ...).
+        divergences: how many draws diverged.
     """
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import array_stats
 
-    worst, rhat, ess = "", 0.0, np.inf
-    for name in parameters:
-        values = np.asarray(samples[name], float)
-        flat = values.reshape(*values.shape[:2], -1)
-        for index in range(flat.shape[-1]):
-            one = flat[..., index]
-            if np.ptp(one) == 0:
-                continue
-            this = float(array_stats.rhat(one, chain_axis=0, draw_axis=1))
-            if not this <= rhat:
-                rhat, worst = this, name if flat.shape[-1] == 1 else f"{name}[{index}]"
-            ess = min(ess, float(array_stats.ess(one, chain_axis=0, draw_axis=1)))
-    diverging = np.asarray(samples["diverging"])
-    return Diagnostics(rhat, ess, int(diverging.sum()), worst, *diverging.shape)
+    worst, fewest = (1.0, ""), (np.inf, "")
+    shape = (1, 1)
+    for name, column in _columns(draws):
+        shape = column.shape
+        if column.min() == column.max():
+            # What is known exactly has nothing to converge.
+            continue
+        rhat = float(array_stats.rhat(column, chain_axis=0, draw_axis=1))
+        ess = float(array_stats.ess(column, chain_axis=0, draw_axis=1, method="bulk"))
+        # One that is not a number has not converged either.
+        worst = worst if rhat <= worst[0] else (rhat, name)
+        fewest = fewest if ess >= fewest[0] else (ess, name)
+    return Diagnostics(*worst, float(min(fewest[0], shape[0] * shape[1] * 10)), fewest[1], divergences, *shape)
 
 
-def require_convergence(diagnostics: Diagnostics, what: str) -> None:
-    """Raise `NotConvergedError` unless chains may be trusted."""
-    if not diagnostics.fine:
-        raise NotConvergedError(
-            f"{what}: the chains did not converge\n"
-            f"    got:      {diagnostics}; the worst parameter is {diagnostics.worst}\n"
-            f"    expected: R-hat below {RHAT}, bulk ESS above {ESS:g}, no divergences\n"
-            "    fix:      another seed, or more data; nothing was written"
-        )
+def _columns(draws: Mapping[str, Floats]) -> Iterator[tuple[str, Floats]]:
+    for name, array in draws.items():
+        flat = np.asarray(array, np.float64).reshape(*array.shape[:2], -1)
+        for place in range(flat.shape[2]):
+            label = name if flat.shape[2] == 1 else f"{name}[{place}]"
+            yield label, flat[:, :, place]

@@ -47,7 +47,8 @@ class Data(NamedTuple):
     Attributes:
         y: ln(h / h_40), array[run].
         x: array[run, term].
-        generation: the index of the accelerator's generation, array[run].
+        generation: 1 in the column of the accelerator's generation, else 0, array[run, generation]; the last column
+            stands for all generations that are not known.
         rough: 1 where the hours are, else 0, array[run].
         weight: 1 for a run that is learnt from, 0 for one that is held out, array[run].
     """
@@ -60,12 +61,12 @@ class Data(NamedTuple):
 
 
 def arrays(runs: Sequence[Run], generations: Sequence[str]) -> Data:
-    """The runs as the model takes them, all learnt from; a generation that is none of these is the last one."""
+    """The runs as the model takes them, all learnt from."""
     codes = {name: index for index, name in enumerate(generations)}
     return Data(
         y=np.array([run.log_excess for run in runs]),
         x=np.array([run.subject.terms for run in runs]).reshape(len(runs), len(TERMS)),
-        generation=np.array([codes.get(run.subject.generation, len(codes)) for run in runs], int),
+        generation=np.eye(len(codes) + 1)[[codes.get(run.subject.generation, len(codes)) for run in runs]],
         rough=np.array([float(run.subject.rough) for run in runs]),
         weight=np.ones(len(runs)),
     )
@@ -82,7 +83,7 @@ def generations_of(runs: Sequence[Run]) -> tuple[str, ...]:
     return tuple(sorted({run.subject.generation for run in runs}))
 
 
-def hours(data: Data, generations: int) -> None:
+def hours(data: Data) -> None:
     """The numpyro model of how many hours runs take.
 
         y_i ~ t(nu, x_i b + tau z_g(i), sigma exp(d r_i)),  x_i0 = 1,
@@ -94,7 +95,6 @@ def hours(data: Data, generations: int) -> None:
 
     Args:
         data: the runs.
-        generations: how many generations of accelerators are known; one more stands for all others.
     """
     import jax.numpy as jnp
     import numpyro
@@ -115,11 +115,11 @@ def hours(data: Data, generations: int) -> None:
     numpyro.factor("prior of b", prior)
 
     tau = numpyro.sample("tau", dist.LogNormal(math.log(0.1), 0.5))
-    z = numpyro.sample("z", dist.Normal(0, 1).expand([generations + 1]).to_event(1))
+    z = numpyro.sample("z", dist.Normal(0, 1).expand([data.generation.shape[1]]).to_event(1))
     log_scale = numpyro.sample("log_scale", dist.Normal(math.log(_USUAL_NOISE), 0.4))
     rough_log_scale = numpyro.sample("rough_log_scale", dist.Normal(0, 0.3))
     nu = 2 + numpyro.sample("nu_above_2", dist.Gamma(2, 0.1))
-    noise = dist.StudentT(nu, x @ b + tau * z[data.generation], jnp.exp(log_scale + rough_log_scale * data.rough))
+    noise = dist.StudentT(nu, x @ b + tau * data.generation @ z, jnp.exp(log_scale + rough_log_scale * data.rough))
     numpyro.factor("runs", jnp.sum(data.weight * noise.log_prob(data.y)))
     for index, name in enumerate(names):
         numpyro.deterministic(name, b[index])
@@ -145,11 +145,10 @@ def overheads(g: Any) -> None:
     numpyro.sample("overheads", dist.Normal(jnp.log1p(jnp.exp(median + sd * score)), _OVERHEAD_NOISE), obs=g)
 
 
-HOURS = ("w", "tau", "z", "log_scale", "rough_log_scale", "nu_above_2")
-"""The parameters of `hours`, of which convergence is asked."""
-
-HOURS_SITES = (*HOURS, *(name for name in SHARED if name not in {*HOURS, *OVERHEAD}), "deviation")
-"""What is kept of each of its draws."""
+def hours_without(both: tuple[Data, Any]) -> None:
+    """The same with other weights, so that many sets of held-out runs share what is compiled."""
+    data, weight = both
+    hours(data._replace(weight=weight))
 
 
 def columns(samples: Mapping[str, Any], generations: Sequence[str]) -> dict[str, Any]:
