@@ -11,6 +11,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from uncertain_botec.calibration.calibrating import Calibration, calibrate
+    from uncertain_botec.calibration.runs import read_runs
     from uncertain_botec.decisions.comparing import compare_scenarios
     from uncertain_botec.decisions.comparison import Comparison
     from uncertain_botec.decisions.solution import Solution
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BotecError",
+    "Calibration",
     "Comparison",
     "Draws",
     "PriorFileError",
@@ -45,11 +48,13 @@ __all__ = [
     "Summary",
     "Sweep",
     "analyse_sensitivity",
+    "calibrate",
     "compare_scenarios",
     "dump_scenario",
     "estimate_many",
     "forecast",
     "load_scenario",
+    "read_runs",
     "review_risk",
     "sample",
     "size",
@@ -61,6 +66,7 @@ __all__ = [
 
 _HOMES = {
     "BotecError": "errors",
+    "Calibration": "calibration.calibrating",
     "Comparison": "decisions.comparison",
     "Draws": "draws",
     "PriorFileError": "errors",
@@ -73,11 +79,13 @@ _HOMES = {
     "Summary": "summaries",
     "Sweep": "decisions.surface",
     "analyse_sensitivity": "sensitivity.study",
+    "calibrate": "calibration.calibrating",
     "compare_scenarios": "decisions.comparing",
     "dump_scenario": "scenario",
     "estimate_many": "sampling.batches",
     "forecast": "forecasting",
     "load_scenario": "prior_files.loading",
+    "read_runs": "calibration.runs",
     "review_risk": "risk.review",
     "sample": "sampling.engine",
     "size": "sizing",

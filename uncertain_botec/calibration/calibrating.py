@@ -22,9 +22,9 @@ from uncertain_botec.errors import Fault, PriorFileError
 from uncertain_botec.inference import Diagnostics, Inferred, NotConverged, Settings, infer, run_nuts_many
 from uncertain_botec.reference.posterior import OVERHEAD, ReferenceClass
 
-KEPT = 1000
-"""Posterior draws that a reference class keeps: the Monte Carlo error of its P10 and P90 is then a tenth of a percent
-of the interval's width."""
+KEPT = 500
+"""Posterior draws that a reference class keeps: the Monte Carlo error of its P10 and P90 is then half a percent of the
+interval's width."""
 
 LEAST_RUNS = 5
 """Fewer say less than the priors of the model."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from uncertain_botec.calibration.runs import Run
-from uncertain_botec.reference.posterior import OTHER, OVERHEAD, SHARED, generation_column
+from uncertain_botec.reference.posterior import OTHER, SHARED, generation_column
 from uncertain_botec.reference.subject import TERMS
 
 # Standard deviations of the priors of b_k: how far a term may move ln(hours), from what engineers know. A chip with e
@@ -73,9 +73,12 @@ def arrays(runs: Sequence[Run], generations: Sequence[str]) -> Data:
 
 
 def overheads_of(runs: Sequence[Run]) -> np.ndarray[Any, Any]:
-    """ln(1 + f) of each run that publishes its MFU u while stepping: f = u / u_w - 1, u_w = 0.4 exp(-y) being that of the whole run."""
+    """ln(1 + f) of each run that publishes its MFU u while stepping.
+
+    f = u / u_w - 1, where u_w = 0.4 exp(-y) is the MFU of the whole run.
+    """
     ratios = [run.step_mfu / (0.4 * math.exp(-run.log_excess)) for run in runs if run.step_mfu is not None]
-    return np.log(np.maximum(np.array(ratios), 1 + LEAST_OVERHEAD))
+    return np.array([math.log(max(ratio, 1 + LEAST_OVERHEAD)) for ratio in ratios])
 
 
 def generations_of(runs: Sequence[Run]) -> tuple[str, ...]:

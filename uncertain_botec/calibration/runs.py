@@ -5,16 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 from uncertain_botec.errors import Fault, PriorFileError
 from uncertain_botec.library import PRIORS, did_you_mean
+from uncertain_botec.reference.accelerators import Part, parts, plain, years
 from uncertain_botec.reference.subject import Subject
 from uncertain_botec.units import UnitError, parse_quantity
 
@@ -103,55 +100,6 @@ class Runs:
     path: str
 
 
-@dataclass(frozen=True)
-class Part:
-    """What an accelerator's shipped file says that matters here.
-
-    Attributes:
-        name: of the file.
-        generation: such as `Hopper`.
-        release: when the first part of its generation came out, as a year: later parts inherit its software.
-        peak_flop_per_s: dense, in 16 bits.
-    """
-
-    name: str
-    generation: str
-    release: float
-    peak_flop_per_s: float
-
-
-def plain(name: str) -> str:
-    """A name without case, blanks and dashes, by which accelerators are found."""
-    return re.sub(r"[^a-z0-9.]", "", name.lower())
-
-
-@cache
-def parts() -> Mapping[str, Part]:
-    """Every accelerator with a 16-bit peak, by each of its plain names."""
-    files = sorted((PRIORS / "accelerators").glob("*.toml"))
-    facts = [tomllib.loads(path.read_text("utf-8"))["accelerator"] for path in files]
-    first: dict[str, float] = {}
-    for one in facts:
-        release = years(one["release"])
-        first[one["generation"]] = min(release, first.get(one["generation"], release))
-    found: dict[str, Part] = {}
-    for one in facts:
-        stated = one["peak_flop_per_s"].get("bf16", one["peak_flop_per_s"].get("fp16"))
-        if stated is not None:
-            peak = parse_quantity(str(stated), "FLOP/second")
-            part = Part(one["name"], one["generation"], first[one["generation"]], peak)
-            found |= {plain(name): part for name in (one["name"], *one.get("also_called", ()))}
-    return found
-
-
-def years(month: str) -> float:
-    """The middle of a month YYYY-MM, in years; ValueError if it is none."""
-    match = re.fullmatch(r"(\d{4})-(\d{2})(-\d{2})?", month)
-    if match is None or not 1 <= int(match[2]) <= 12:
-        raise ValueError(month)
-    return int(match[1]) + (int(match[2]) - 0.5) / 12
-
-
 def read_runs(path: str | Path = PUBLISHED) -> Runs:
     """Read a CSV file of runs.
 
@@ -167,8 +115,10 @@ def read_runs(path: str | Path = PUBLISHED) -> Runs:
     Raises:
         PriorFileError: with every fault, each with its row and column.
     """
-    where = str(path)
-    names, rows = _table(Path(path), where)
+    path = Path(path)
+    # The shipped file is named as an include would name it, wherever it is installed.
+    where = "reference/published-runs.csv" if path == PUBLISHED else str(path)
+    names, rows = _table(path, where)
     faults: list[Fault] = []
     if lacking := [name for name in REQUIRED if name not in names]:
         for name in lacking:
@@ -197,6 +147,33 @@ def read_runs(path: str | Path = PUBLISHED) -> Runs:
     if faults:
         raise PriorFileError(faults)
     return Runs(tuple(kept), {reason: tuple(some) for reason, some in left_out.items()}, where)
+
+
+def pooled(files: Sequence[Runs]) -> Runs:
+    """The runs of several files as those of one.
+
+    Raises:
+        PriorFileError: a run is in two of them.
+    """
+    if len(files) == 1:
+        return files[0]
+    seen: dict[str, str] = {}
+    faults: list[Fault] = []
+    for file in files:
+        for run in file.kept:
+            if run.name in seen:
+                message = f"this run is in {seen[run.name]} too"
+                path = f"row {run.row}, column name"
+                faults.append(Fault(message, file.path, path, run.name, "each run once", "take one of them out"))
+            seen.setdefault(run.name, file.path)
+    if faults:
+        raise PriorFileError(faults)
+    left_out: dict[str, tuple[str, ...]] = {}
+    for file in files:
+        for reason, names in file.left_out.items():
+            left_out[reason] = (*left_out.get(reason, ()), *names)
+    kept = tuple(run for file in files for run in file.kept)
+    return Runs(kept, left_out, ", ".join(file.path for file in files))
 
 
 def _table(path: Path, where: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
@@ -264,21 +241,22 @@ class _Row:
             message = f"published more than a year before {part.name} was released"
             expected = f"{int(part.release)} or later"
             self.fault(message, "publication_date", expected, "correct the date or the accelerator")
-        if len(self.faults) > before or None in (name, kind, basis, published, part, parameters, tokens, hours):
+        if name is None or kind is None or basis is None or published is None or part is None:
             return None
-        assert part is not None and published is not None and parameters and tokens and hours
+        if parameters is None or tokens is None or hours is None or len(self.faults) > before:
+            return None
         subject = Subject(
             parameters=parameters,
             tokens=tokens,
             peak_flop_per_s=part.peak_flop_per_s,
             generation=part.generation,
             age=published - part.release,
-            kind=str(kind),
+            kind=kind,
             fp8=self.cells.get("precision", "").lower() == "fp8",
             rough=basis in ROUGH,
         )
         run = Run(
-            name=str(name),
+            name=name,
             organisation=self.cells.get("organisation", ""),
             subject=subject,
             hours=hours,
@@ -349,8 +327,11 @@ class _Row:
         return None
 
     def step_mfu(self, part: Part | None) -> float | None:
-        """The published MFU while stepping, or else what follows from HFU or TFLOP/s; with full recomputation of
-        activations three quarters of hardware FLOP are model FLOP (arXiv 2205.05198, section 5)."""
+        """The published MFU while stepping, or else what follows from HFU or TFLOP/s.
+
+        With full recomputation of activations three quarters of hardware FLOP are model FLOP (arXiv 2205.05198,
+        section 5).
+        """
         useful = 0.75 if self.cells.get("activation_recompute", "").lower() == "yes" else 1.0
         mfu = self.number_in("mfu_published", None, 0.005, 1, needed=False)
         hfu = self.number_in("hfu_published", None, 0.005, 1, needed=False)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from uncertain_botec.cli import options
+from uncertain_botec.cli.calibrate import calibrate
 from uncertain_botec.cli.compare import compare
 from uncertain_botec.cli.listing import Kind, listing
 from uncertain_botec.cli.options import (
@@ -277,6 +278,7 @@ app.command()(sweep)
 app.command()(solve)
 app.command()(sensitivity)
 app.command()(report)
+app.command()(calibrate)
 
 
 @app.command()

@@ -18,6 +18,7 @@ from uncertain_botec.prior_files.documents import Document, read_documents
 from uncertain_botec.prior_files.filling import Stated, filled
 from uncertain_botec.prior_files.merging import Merged, with_settings
 from uncertain_botec.prior_files.places import Place
+from uncertain_botec.prior_files.reference_class import told
 from uncertain_botec.prior_files.schema import OBSERVABLE, check_input, toml
 from uncertain_botec.scenario import Input, Marker, Scenario
 from uncertain_botec.vocabulary import LIMITS, QUANTITIES
@@ -61,6 +62,9 @@ def _assemble(merged: Merged, document: Document) -> Scenario:
     everything = filled(merged, choices)
     stated = everything.stated
     plan = estimator.plan(stated.keys() & QUANTITIES.keys(), choices)
+    if learnt := told(merged, stated, plan.missing):
+        stated |= learnt
+        plan = estimator.plan(stated.keys() & QUANTITIES.keys(), choices)
     inputs: dict[str, Input] = {}
     for key, (spec, place) in stated.items():
         if key not in QUANTITIES or check_input(spec, place.where, place.path):

@@ -14,10 +14,10 @@ from uncertain_botec.errors import Fault
 from uncertain_botec.library import did_you_mean
 from uncertain_botec.prior_files.documents import Document
 from uncertain_botec.prior_files.places import Place
-from uncertain_botec.prior_files.schema import Accelerator, PriorFile, check_document, toml, unknown
+from uncertain_botec.prior_files.schema import Accelerator, PriorFile, Reference, check_document, toml, unknown
 from uncertain_botec.vocabulary import PRICES, QUANTITIES
 
-_HEAD = ("title", "estimator", "precision", *CHOICES)
+_HEAD = ("title", "estimator", "precision", "start", *CHOICES)
 
 
 @dataclass
@@ -30,6 +30,7 @@ class Merged:
     head: dict[str, Any] = field(default_factory=dict)
     accelerator: tuple[Accelerator, Place] | None = None
     architecture: tuple[Any, Place] | None = None
+    reference: tuple[Reference, str | None, Place] | None = None
     tables: dict[str, dict[str, tuple[Any, Place]]] = field(
         default_factory=lambda: {name: {} for name in ("inputs", *PRICES, "limits", "observed")}
     )
@@ -56,6 +57,9 @@ class Merged:
             self.architecture = parsed.architecture, Place(document.where, "$.architecture", document.path)
         elif "architecture" in document.content:
             self.excused |= {*QUANTITIES}
+        if parsed.reference_class is not None:
+            place = Place(document.where, "$.reference_class", document.path)
+            self.reference = parsed.reference_class, parsed.title, place
         for index, entry in enumerate(parsed.correlations):
             place = Place(document.where, f"$.correlations[{index}]", document.path)
             self.correlations.append((entry.model_dump(exclude_none=True), place))

@@ -61,6 +61,14 @@ class Correlation(Sourced):
     repair: bool = Field(False, description="take the nearest correlation matrix when the stated one cannot be")
 
 
+class Reference(Sourced):
+    """What was learnt from finished runs; `botec calibrate` writes it."""
+
+    runs: int = Field(description="how many runs it was learnt from")
+    overheads: int = Field(description="how many of them publish both their MFU while stepping and their hours")
+    draws: dict[str, list[float | int]] = Field(description="posterior draws of each parameter of the model")
+
+
 _CHOSEN: dict[str, Any] = {
     name: (Literal[tuple(choice.options)] | None, Field(None, description=choice.meaning))
     for name, choice in CHOICES.items()
@@ -75,6 +83,7 @@ class PriorFile(_Choices):  # type: ignore[misc] # its choices are made from the
     estimator: str | None = Field(None, json_schema_extra={"enum": list(ESTIMATORS)})
     include: list[str] = Field([], description="prior files that come before this one; later files win")
     precision: Precision | None = Field(None, description="which dense peak of the accelerator counts")
+    start: str | None = Field(None, description="the month in which training starts, YYYY-MM")
     accelerator: Accelerator | None = None
     architecture: dict[str, Any] | str | None = Field(
         None, description="the model's sizes, or the path of a Hugging Face config.json"
@@ -82,6 +91,7 @@ class PriorFile(_Choices):  # type: ignore[misc] # its choices are made from the
     prices: dict[str, Any] = Field({}, description="on-demand USD per accelerator-hour, by accelerator")
     spot_prices: dict[str, Any] = Field({}, description="spot USD per accelerator-hour, by accelerator")
     reserved_prices: dict[str, Any] = Field({}, description="committed USD per accelerator-hour, by accelerator")
+    reference_class: Reference | None = Field(None, description="finished runs that tell what this one may take")
     inputs: dict[str, Any] = Field({}, description="what the formulas take: a value, or a distribution")
     correlations: list[Correlation] = Field([], description="how inputs move together")
     limits: dict[str, Stated | Known] = Field({}, description="what a risk review tests")
@@ -228,6 +238,8 @@ def _keys_at(place: tuple[int | str, ...]) -> Iterable[str]:
             return Accelerator.model_fields
         case ("correlations", _):
             return Correlation.model_fields
+        case ("reference_class",):
+            return Reference.model_fields
         case ("accelerator", "peak_flop_per_s"):
             return get_args(Precision)
     return Known.model_fields

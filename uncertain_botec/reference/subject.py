@@ -41,7 +41,7 @@ class Subject:
 
     @property
     def terms(self) -> tuple[float, ...]:
-        """x, the value of each of `TERMS`: logarithms to the base e of ratios to a middling run, and yes (1) or no (0)."""
+        """x, the value of each of `TERMS`: ln of ratios to a middling run, and yes (1) or no (0)."""
         return (
             math.log(self.peak_flop_per_s / 312e12),
             math.log(self.parameters / 20e9),

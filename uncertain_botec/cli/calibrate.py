@@ -1,0 +1,69 @@
+"""`botec calibrate`: a reference class learnt from finished runs."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from uncertain_botec.cli.options import Cache, Json, Quiet, Seed
+from uncertain_botec.cli.printing import console, print_json, say
+
+
+def calibrate(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--runs",
+            metavar="CSV",
+            help="Finished runs; the shipped ones where left out. Several files are pooled: --runs ours.csv --runs "
+            "published learns from ours and the shipped ones.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write what was learnt as a prior file, to be included.")
+    ] = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Write figures of the chains and of the fit, and draws for ArviZ."),
+    ] = None,
+    title: Annotated[str, typer.Option(help="Of the reference class.")] = "",
+    seed: Seed = 0,
+    as_json: Json = False,
+    cache: Cache = True,
+    quiet: Quiet = False,
+) -> None:
+    """Learn from finished runs how many accelerator-hours the next one takes, given its accelerator and size.
+
+    A scenario that includes the file written by --out, and states no MFU or overhead, takes them from there.
+    """
+    started = time.perf_counter()
+    from uncertain_botec.calibration.calibrating import calibrate as learn
+    from uncertain_botec.calibration.runs import PUBLISHED, pooled, read_runs
+
+    chosen = [PUBLISHED if str(path) == "published" else path for path in runs or [PUBLISHED]]
+    read = pooled([read_runs(path) for path in chosen])
+    from uncertain_botec.compilation import keep_compiled
+
+    if cache:
+        keep_compiled()
+    found = learn(read, seed=seed)
+    if out is not None:
+        from uncertain_botec.calibration.writing import write_calibration
+
+        write_calibration(found, out, title)
+    if figures is not None:
+        from uncertain_botec.plots.calibration import write_figures
+
+        write_figures(found, figures)
+    from uncertain_botec.calibration_table import as_dict, renderable
+
+    if as_json:
+        print_json(as_dict(found))
+    else:
+        console().print(renderable(found))
+    if not quiet:
+        say(*(f"{path} written" for path in (out, figures) if path is not None))
+        say(f"{len(read.kept)} runs (seed {seed}) in {time.perf_counter() - started:.2f} s")
