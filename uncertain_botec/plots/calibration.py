@@ -24,6 +24,7 @@ def chains(calibration: Calibration) -> Figure:
     samples, found = calibration.hours.draws, calibration.hours.diagnostics
 
     def draw(canvas: Canvas) -> None:
+        canvas.set_layout_engine("constrained")
         axes = canvas.subplots(3, 3, sharex=True)
         for place, (one, name) in enumerate(zip(axes.flat, _SHOWN, strict=True)):
             for colour, chain in zip(_COLOURS, np.asarray(samples[name]), strict=False):
@@ -54,10 +55,15 @@ def predictive_check(calibration: Calibration, *, seed: int = 0) -> Figure:
     )
 
     def draw(canvas: Canvas) -> None:
+        canvas.set_layout_engine("constrained")
         axes = canvas.subplots()
         for one in chosen:
-            axes.step(np.exp(np.sort(one)), 100 * share, where="post", color=LIGHT["sky"], linewidth=0.5, alpha=0.5)
-        axes.step(np.exp(observed), 100 * share, where="post", color=LIGHT["ink"], linewidth=1.5)
+            made_line = axes.step(
+                np.exp(np.sort(one)), 100 * share, where="post", color=LIGHT["sky"], linewidth=0.5, alpha=0.5
+            )
+        line = axes.step(np.exp(observed), 100 * share, where="post", color=LIGHT["ink"], linewidth=1.5)
+        labels = ["as published", f"{_REPLICATES} sets made by the model"]
+        axes.legend([line[0], made_line[0]], labels, loc="lower right", frameon=False)
         axes.set_xscale("log")
         axes.set_xticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])
         axes.minorticks_off()
