@@ -152,7 +152,7 @@ def test_a_run_twice_is_a_fault(made: Maker) -> None:
     """In one file or in two that are pooled."""
     (found,) = faults(made({}, {"name": "run 0"}))
     assert found == "row 3, column name: this run is there twice, in row 2 too"
-    with pytest.raises(PriorFileError, match="this run is in reference/published-runs.csv too"):
+    with pytest.raises(PriorFileError, match=r"this run is in reference/published-runs\.csv too"):
         pooled([read_runs(PUBLISHED), read_runs(PUBLISHED)])
 
 
