@@ -1,0 +1,204 @@
+"""Bayesian inference with NUTS: posterior draws of a numpyro model, and whether they can be believed.
+
+The sampler is that of Hoffman and Gelman 2014 (J. Machine Learning Research 15, 1593-1623) as numpyro implements it,
+in float64 with a dense mass matrix. Convergence is judged by the rank-normalised split R-hat and the bulk effective
+sample size of Vehtari et al. 2021 (Bayesian Analysis 16, 667-718, equations 14 and 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+import numpy.typing as npt
+
+from uncertain_botec.errors import BotecError
+
+Floats = npt.NDArray[np.float64]
+Model = Callable[[Any], None]
+
+MOST_RHAT = 1.01
+LEAST_ESS = 400.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long the chains are.
+
+    Attributes:
+        chains: independent ones, run side by side.
+        warmup: steps of each in which step size and mass matrix are adapted; they are not kept.
+        draws: of each that are kept.
+        target: the mean acceptance probability that the step size aims at.
+    """
+
+    chains: int = 4
+    warmup: int = 700
+    draws: int = 1000
+    target: float = 0.9
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """Whether the chains of one data set have converged.
+
+    Attributes:
+        rhat: the largest rank-normalised split R-hat of any parameter.
+        rhat_of: whose it is.
+        ess: the smallest bulk effective sample size.
+        ess_of: whose it is.
+        divergences: draws at which the integrator diverged.
+        chains, draws: how many chains, and how many draws of each.
+    """
+
+    rhat: float
+    rhat_of: str
+    ess: float
+    ess_of: str
+    divergences: int
+    chains: int
+    draws: int
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What stands against believing the draws, in words."""
+        found = []
+        if not self.rhat < MOST_RHAT:
+            found.append(f"R-hat of {self.rhat_of} is {self.rhat:.3f}, not below {MOST_RHAT:g}")
+        if not self.ess > LEAST_ESS:
+            found.append(f"the bulk effective sample size of {self.ess_of} is {self.ess:.0f}, not above {LEAST_ESS:g}")
+        if self.divergences:
+            found.append(f"{self.divergences} of {self.chains * self.draws:,} draws diverged")
+        return tuple(found)
+
+
+class NotConverged(BotecError):  # noqa: N818 - it says what happened, as the message to the user does
+    """Chains that have not converged, so that no number of theirs is shown; the message names the parameters."""
+
+    def __init__(self, diagnostics: Diagnostics) -> None:
+        self.diagnostics = diagnostics
+        super().__init__(
+            f"the sampler did not converge: {'; '.join(diagnostics.faults)}. No numbers are given, for they could be "
+            "far off. Another --seed may help; a prior that the data contradict, or one with several peaks, does not"
+        )
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """Posterior draws of one data set.
+
+    Attributes:
+        draws: by parameter, of shape (chains, draws, ...).
+        diagnostics: of all of them.
+    """
+
+    draws: Mapping[str, Floats] = field(repr=False)
+    diagnostics: Diagnostics
+
+    def checked(self) -> Inferred:
+        """Itself, if its chains converged.
+
+        Raises:
+            NotConverged: naming the parameter.
+        """
+        if self.diagnostics.faults:
+            raise NotConverged(self.diagnostics)
+        return self
+
+
+def run_nuts(model: Model, data: Any, key: jax.Array, settings: Settings | None = None) -> Inferred:
+    """Posterior draws of a model given one data set.
+
+    Args:
+        model: a numpyro model of one argument.
+        data: that argument, a pytree of arrays: data sets of one shape share what is compiled.
+        key: of the randomness; the same key gives the same draws to the bit.
+        settings: how long the chains are.
+
+    Returns:
+        The draws, whether or not they converged: see `Inferred.checked`.
+    """
+    settings = settings or Settings()
+    with jax.enable_x64(True):
+        draws, diverging = jax.device_get(_one(data, key, model=model, settings=settings))
+    return _inferred(draws, diverging)
+
+
+def run_nuts_many(
+    model: Model, data: Any, keys: jax.Array, axes: Any = 0, settings: Settings | None = None
+) -> list[Inferred]:
+    """Posterior draws given each of many data sets of equal shapes, all at once.
+
+    Args:
+        model: a numpyro model of one argument.
+        data: data sets stacked along the axes.
+        keys: one for each of them.
+        axes: of `data`, as `jax.vmap` takes them; None for leaves that all data sets share.
+        settings: how long the chains are.
+    """
+    settings = settings or Settings()
+    with jax.enable_x64(True):
+        many = jax.jit(jax.vmap(partial(_chains, model=model, settings=settings), in_axes=(axes, 0)))
+        draws, diverging = jax.device_get(many(data, keys))
+    return [
+        _inferred({name: array[one] for name, array in draws.items()}, diverging[one]) for one in range(len(diverging))
+    ]
+
+
+def _chains(data: Any, key: jax.Array, *, model: Model, settings: Settings) -> tuple[dict[str, jax.Array], jax.Array]:
+    from numpyro.infer import MCMC, NUTS, init_to_uniform
+
+    # Chains that start apart from each other show by R-hat when they end up apart.
+    nuts = NUTS(
+        model, dense_mass=True, target_accept_prob=settings.target, init_strategy=init_to_uniform(radius=1.0)
+    )
+    sampler = MCMC(
+        nuts,
+        num_warmup=settings.warmup,
+        num_samples=settings.draws,
+        num_chains=settings.chains,
+        chain_method="vectorized",
+        progress_bar=False,
+    )
+    sampler.run(key, data, extra_fields=("diverging",))
+    return sampler.get_samples(group_by_chain=True), sampler.get_extra_fields(group_by_chain=True)["diverging"]
+
+
+_one = partial(jax.jit, static_argnames=("model", "settings"))(_chains)
+
+
+def _inferred(draws: Mapping[str, Floats], diverging: npt.NDArray[np.bool_]) -> Inferred:
+    return Inferred(draws, diagnose(draws, int(diverging.sum())))
+
+
+def diagnose(draws: Mapping[str, Floats], divergences: int) -> Diagnostics:
+    """R-hat and effective sample size of every number in the draws, and the worst of both.
+
+    Args:
+        draws: by parameter, of shape (chains, draws, ...).
+        divergences: how many draws diverged.
+    """
+    from arviz_stats.base.array import array_stats
+
+    worst, fewest = (1.0, ""), (np.inf, "")
+    shape = (1, 1)
+    for name, column in _columns(draws):
+        shape = column.shape
+        rhat = float(array_stats.rhat(column, chain_axis=0, draw_axis=1))
+        ess = float(array_stats.ess(column, chain_axis=0, draw_axis=1, method="bulk"))
+        # One that is not a number has not converged either.
+        worst = worst if rhat <= worst[0] else (rhat, name)
+        fewest = fewest if ess >= fewest[0] else (ess, name)
+    return Diagnostics(*worst, float(min(fewest[0], shape[0] * shape[1] * 10)), fewest[1], divergences, *shape)
+
+
+def _columns(draws: Mapping[str, Floats]) -> Iterator[tuple[str, Floats]]:
+    for name, array in draws.items():
+        flat = np.asarray(array, np.float64).reshape(*array.shape[:2], -1)
+        for place in range(flat.shape[2]):
+            label = name if flat.shape[2] == 1 else f"{name}[{place}]"
+            yield label, flat[:, :, place]
