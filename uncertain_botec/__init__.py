@@ -30,12 +30,16 @@ if TYPE_CHECKING:
     from uncertain_botec.sensitivity.study import analyse_sensitivity
     from uncertain_botec.sizing import Sizing, size
     from uncertain_botec.summaries import Summary, summarize
+    from uncertain_botec.updating.progress_log import ProgressLog, read_log
+    from uncertain_botec.updating.result import Update
+    from uncertain_botec.updating.revising import update
 
 __all__ = [
     "BotecError",
     "Comparison",
     "Draws",
     "PriorFileError",
+    "ProgressLog",
     "Report",
     "RiskReview",
     "Scenario",
@@ -44,18 +48,21 @@ __all__ = [
     "Solution",
     "Summary",
     "Sweep",
+    "Update",
     "analyse_sensitivity",
     "compare_scenarios",
     "dump_scenario",
     "estimate_many",
     "forecast",
     "load_scenario",
+    "read_log",
     "review_risk",
     "sample",
     "size",
     "solve",
     "summarize",
     "sweep",
+    "update",
     "write_report",
 ]
 
@@ -64,6 +71,7 @@ _HOMES = {
     "Comparison": "decisions.comparison",
     "Draws": "draws",
     "PriorFileError": "errors",
+    "ProgressLog": "updating.progress_log",
     "Report": "report",
     "RiskReview": "risk.review",
     "Scenario": "scenario",
@@ -72,18 +80,21 @@ _HOMES = {
     "Solution": "decisions.solution",
     "Summary": "summaries",
     "Sweep": "decisions.surface",
+    "Update": "updating.result",
     "analyse_sensitivity": "sensitivity.study",
     "compare_scenarios": "decisions.comparing",
     "dump_scenario": "scenario",
     "estimate_many": "sampling.batches",
     "forecast": "forecasting",
     "load_scenario": "prior_files.loading",
+    "read_log": "updating.progress_log",
     "review_risk": "risk.review",
     "sample": "sampling.engine",
     "size": "sizing",
     "solve": "decisions.solving",
     "summarize": "summaries",
     "sweep": "decisions.sweeping",
+    "update": "updating.revising",
     "write_report": "report",
 }
 

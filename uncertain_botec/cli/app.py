@@ -42,6 +42,7 @@ from uncertain_botec.cli.risk import risk
 from uncertain_botec.cli.sensitivity import sensitivity
 from uncertain_botec.cli.solve import solve
 from uncertain_botec.cli.sweep import sweep
+from uncertain_botec.cli.update import update
 from uncertain_botec.errors import Fault, PriorFileError, UsageError
 
 if TYPE_CHECKING:
@@ -277,6 +278,7 @@ app.command()(sweep)
 app.command()(solve)
 app.command()(sensitivity)
 app.command()(report)
+app.command()(update)
 
 
 @app.command()

@@ -118,7 +118,6 @@ def scores_of(fitted: Fitted, draws: Mapping[str, Floats], random: np.random.Gen
     """Normal scores z = L ε of all uncertain inputs, those the log does not tell of drawn given those it does."""
     planned = fitted.planned
     count = len(draws["log_rate"])
-    told = draws["eps"] if planned.drivers else np.zeros((count, 0))
-    rest = random.normal(size=(count, len(planned.names) - planned.drivers))
-    z = np.concatenate([told, rest], axis=1) @ planned.root.T
+    eps = {name: draws[name] if name in draws else random.normal(size=count) for name in planned.names}
+    z = np.stack([*eps.values(), np.zeros(count)], axis=1)[:, : len(eps)] @ planned.root.T
     return {name: z[:, place] for place, name in enumerate(planned.names)}

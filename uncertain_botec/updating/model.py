@@ -16,7 +16,7 @@ exponentially modified Gaussian, so that a week of standstill raises q rather th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -83,10 +83,8 @@ class ProgressModel:
     def __call__(self, data: tuple[Beliefs, Evidence]) -> None:
         """Sample the parameters, and hold the evidence against them."""
         beliefs, seen = data
-        eps = jnp.zeros(0)
-        if self.drivers:
-            eps = numpyro.sample("eps", dist.Normal(0.0, 1.0).expand([len(self.drivers)]).to_event(1))
-        values = self.values(beliefs, eps)
+        # Named after the inputs, so that what is said of convergence names them.
+        values = self.values(beliefs, [numpyro.sample(name, dist.Normal(0.0, 1.0)) for name in self.drivers])
         rate = log_rate(values, by_accelerator=self.by_accelerator)
         numpyro.deterministic("log_rate", rate)
         noise = self.noise
@@ -101,12 +99,12 @@ class ProgressModel:
         level = level - jnp.log1p(-outage / 2)
         scale = noise / jnp.sqrt(seen.days)
         speed = Speed(jnp.broadcast_to(level, scale.shape), scale, jnp.asarray(outage))
-        numpyro.sample("speed", speed.mask(seen.there > 0).to_event(1), obs=seen.log_speed)
+        numpyro.sample("progress", speed.mask(seen.there > 0).to_event(1), obs=seen.log_speed)
         if self.counted:
             expected = interruption_rate(values, by_accelerator=self.by_accelerator) * seen.exposure
-            numpyro.sample("interruptions", dist.Poisson(expected), obs=seen.interruptions)
+            numpyro.sample("counted", dist.Poisson(expected), obs=seen.interruptions)
 
-    def values(self, beliefs: Beliefs, eps: jax.Array) -> dict[str, Any]:
+    def values(self, beliefs: Beliefs, eps: Sequence[Any]) -> dict[str, Any]:
         """Every quantity of the plan where the drivers have the scores L ε."""
         inputs = {}
         for row, name in enumerate(self.drivers):
