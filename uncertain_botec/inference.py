@@ -28,6 +28,9 @@ TARGETS = (0.9, 0.98, 0.995)
 """Acceptance probabilities to aim at, one after the other, until the chains converge: shorter steps follow what bends
 more sharply, and take longer."""
 
+# Doublings of a trajectory while adapting and afterwards: before the mass matrix is known, longer ones gain nothing.
+_DEPTHS = (6, 10)
+
 # The compiler's higher levels take half as long again for sampling that is no faster.
 _COMPILER = {"xla_backend_optimization_level": 1}
 
@@ -155,22 +158,30 @@ def run_nuts(model: Model, data: Any, key: jax.Array, settings: Settings | None 
 
 
 def run_nuts_many(
-    model: Model, data: Any, keys: jax.Array, axes: Any = 0, settings: Settings | None = None
+    model: Model,
+    shared: Any,
+    stacked: Any,
+    keys: jax.Array,
+    *,
+    settings: Settings | None = None,
+    together: int = 4,
 ) -> list[Inferred]:
-    """Posterior draws given each of many data sets of equal shapes, all at once.
+    """Posterior draws given each of many data sets of equal shapes, compiled once.
 
     Args:
-        model: a numpyro model of one argument.
-        data: data sets stacked along the axes.
+        model: a numpyro model of one argument, the pair (shared, one of the stacked).
+        shared: what all data sets have in common.
+        stacked: data sets, stacked along the first axis of every array.
         keys: one for each of them.
-        axes: of `data`, as `jax.vmap` takes them; None for leaves that all data sets share.
         settings: how long the chains are.
+        together: how many take their steps at once. All wait for the one that takes the longest, so that on a CPU few
+            are best; an accelerator takes hundreds.
     """
     settings = settings or Settings()
     with jax.enable_x64(True):
-        chains = partial(_chains, model=model, lengths=settings.lengths)
-        many = jax.jit(jax.vmap(chains, in_axes=(axes, 0, None)), compiler_options=_COMPILER)
-        draws, diverging = jax.device_get(many(data, keys, settings.target))
+        draws, diverging = jax.device_get(
+            _many(shared, stacked, keys, settings.target, model=model, lengths=settings.lengths, together=together)
+        )
     return [
         _inferred({name: array[one] for name, array in draws.items()}, diverging[one]) for one in range(len(diverging))
     ]
@@ -183,7 +194,13 @@ def _chains(
 
     chains, warmup, draws = lengths
     # Chains that start apart from each other show by R-hat when they end up apart.
-    nuts = NUTS(model, dense_mass=True, target_accept_prob=target, init_strategy=init_to_uniform(radius=1.0))
+    nuts = NUTS(
+        model,
+        dense_mass=True,
+        target_accept_prob=target,
+        max_tree_depth=_DEPTHS,
+        init_strategy=init_to_uniform(radius=1.0),
+    )
     sampler = MCMC(
         nuts,
         num_warmup=warmup,
@@ -197,6 +214,25 @@ def _chains(
 
 
 _one = jax.jit(_chains, static_argnames=("model", "lengths"), compiler_options=_COMPILER)
+
+
+@partial(jax.jit, static_argnames=("model", "lengths", "together"), compiler_options=_COMPILER)
+def _many(
+    shared: Any,
+    stacked: Any,
+    keys: jax.Array,
+    target: Any,
+    *,
+    model: Model,
+    lengths: tuple[int, int, int],
+    together: int,
+) -> tuple[dict[str, jax.Array], jax.Array]:
+    def one(both: tuple[Any, jax.Array]) -> tuple[dict[str, jax.Array], jax.Array]:
+        data, key = both
+        return _chains((shared, data), key, target, model=model, lengths=lengths)
+
+    made: tuple[dict[str, jax.Array], jax.Array] = jax.lax.map(one, (stacked, keys), batch_size=together)
+    return made
 
 
 def _inferred(draws: Mapping[str, Floats], diverging: npt.NDArray[np.bool_]) -> Inferred:

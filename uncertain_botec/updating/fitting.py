@@ -77,6 +77,7 @@ def fit_many(
     *,
     knots: int = KNOTS,
     settings: Settings | None = None,
+    together: int = 4,
     **parts: Any,
 ) -> list[Fitted]:
     """Posterior draws given each of many logs of the same columns, sampled side by side; none is refused."""
@@ -85,7 +86,7 @@ def fit_many(
     found = [binned(log, knots) for log in logs]
     size = max(len(one.evidence.days) for one in found)
     stacked = Evidence(*(np.stack(leaves) for leaves in zip(*(_filled(one.evidence, size) for one in found), strict=True)))
-    inferred = run_nuts_many(model, (beliefs, stacked), keys, ((None), 0), settings)
+    inferred = run_nuts_many(model, beliefs, stacked, keys, settings=settings, together=together)
     return [
         Fitted(planned, draws, one.width, one.now) for draws, one in zip(inferred, found, strict=True)
     ]
