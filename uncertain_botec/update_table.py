@@ -127,7 +127,9 @@ def _so_far(update: Update) -> str:
 
 def _against(update: Update) -> str:
     one = update.against_plan
-    planned = ", ".join(number(figure.value, figure.error) for figure in (one.planned.p10, one.planned.p50, one.planned.p90))
+    planned = ", ".join(
+        number(figure.value, figure.error) for figure in (one.planned.p10, one.planned.p50, one.planned.p90)
+    )
     place = digits(one.percentile.value, one.percentile.error, 3)
     return f"{planned} days planned at P10, P50 and P90; it took {_days(one.actual)}, at percentile {place} of the plan"
 
@@ -156,5 +158,3 @@ def _sampler(one: Diagnostics) -> str:
         f"NUTS, {one.chains} chains of {one.draws:,} draws: R-hat at most {one.rhat:.3f}, bulk ESS at least "
         f"{one.ess:,.0f}, {diverged}"
     )
-
-

@@ -66,7 +66,7 @@ def by_the_model(scenario: Scenario, days: int, random: np.random.Generator) -> 
         walked = drift * drift_steps(middle, float(days), KNOTS) @ steps
         stopped = random.random(days) < outage
         lost = np.where(stopped, np.log(random.random(days)), 0.0)
-        speed = np.exp(rate - np.log1p(-outage / 2) + walked + noise * random.normal(size=days) + lost)
+        speed = np.exp(rate - np.log1p(-outage / 2) + walked + np.hypot(noise, 0.01) * random.normal(size=days) + lost)
         tokens = np.append(0.0, np.cumsum(speed))
         left = scenario.known["tokens"] - tokens[-1]
         if left > 0:
@@ -92,7 +92,7 @@ def by_hours(scenario: Scenario, random: np.random.Generator, noise: float = 0.0
     target, length = scenario.known["tokens"], 24 * 400
     speed = np.repeat(stepping * np.exp(noise * random.normal(size=length // 24)), 24) / 24
     for hour in np.flatnonzero(random.random(length) < failures / 24):
-        speed[hour : hour + int(round(hours_lost * random.exponential()))] = 0.0
+        speed[hour : hour + round(hours_lost * random.exponential())] = 0.0
     tokens = np.append(0.0, np.cumsum(speed))
     last = int(np.searchsorted(tokens, target))
     finish = (last - 1 + (target - tokens[last - 1]) / (tokens[last] - tokens[last - 1])) / 24

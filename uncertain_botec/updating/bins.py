@@ -9,7 +9,7 @@ run is long, because restarts, evaluations and data stages make hours within a d
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +22,17 @@ DAY = 86400.0
 MONTH = 30.0
 """Days by which drift is reckoned."""
 
+LEAST_NOISE = 0.01
+
 MOST_BINS = 128
 KNOTS = 8
 """Steps of the drift over the logged time; it is slow, so that a finer grid adds numbers to sample and no fit."""
 
 # A short run has at least so many bins, if it has the rows.
 _LEAST = 8
+
+# 5 % of noise by day, where the logarithm of the speed moves by about 0.2 with one ε.
+_SCALE = 0.25
 
 # A bin without progress has no logarithm: it stands for one at a hundredth of the average speed.
 _FLOOR = 0.01
@@ -46,6 +51,8 @@ class Evidence(NamedTuple):
         steps: G, by which the drift in the bins is δ G ξ (see `model`); shape (bins, knots).
         interruptions: how many were counted; 0 where none were.
         exposure: days, or accelerator-days, in which they were.
+        average: ln of the average speed, near which the sampler looks first; what it finds does not depend on it.
+        scale: c, how far from it in units of ε, likewise.
     """
 
     log_speed: Floats
@@ -54,6 +61,8 @@ class Evidence(NamedTuple):
     steps: Floats
     interruptions: Floats
     exposure: Floats
+    average: Floats
+    scale: Floats
 
 
 class Binned(NamedTuple):
@@ -91,8 +100,7 @@ def binned(log: ProgressLog, knots: int = KNOTS) -> Binned:
         np.pad(lengths, fill, constant_values=1.0),
         np.pad(np.ones(len(lengths)), fill),
         np.pad(drift_steps(middle, span, knots), (fill, (0, 0))),
-        np.float64(counted),
-        np.float64(whole),
+        *(np.asarray(one, np.float64) for one in (counted, whole, math.log(average), _SCALE / math.sqrt(span))),
     )
     return Binned(evidence, width, math.sqrt(span / knots / MONTH))
 
@@ -116,9 +124,14 @@ def _edges(days: Floats, width: float) -> npt.NDArray[np.int64]:
 def drift_steps(middle: Floats, span: float, knots: int) -> Floats:
     """G with δ G ξ the drift at the middle of each bin, a random walk joined by straight lines between its knots.
 
-    G_kj = sqrt(Δ) min(max((m_k - t_(j-1)) / Δ, 0), 1), where the knots t_j are Δ = span / knots apart and Δ under the root
-    is in months.
+    G_kj = sqrt(Δ) min(max((m_k - t_(j-1)) / Δ, 0), 1), where the knots t_j are Δ = span / knots apart and the Δ under the
+    root is in months.
     """
     length = span / knots
     starts = length * np.arange(knots)
     return np.asarray(math.sqrt(length / MONTH) * np.clip((middle[:, None] - starts) / length, 0.0, 1.0))
+
+
+def noise_of(noise: Any, xp: Any) -> Any:
+    """sqrt(σ^2 + 0.01^2), in an array namespace: no run is steadier than 1 % from day to day."""
+    return xp.sqrt(noise**2 + LEAST_NOISE**2)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from uncertain_botec.inference import Inferred, Settings, infer, run_nuts_many
 from uncertain_botec.updating.bins import KNOTS, Evidence, binned
 from uncertain_botec.updating.model import Beliefs, ProgressModel
-from uncertain_botec.updating.planned import Planned, plan_of
+from uncertain_botec.updating.planned import Planned, log_rate, plan_of
 from uncertain_botec.updating.progress_log import ProgressLog
 from uncertain_botec.scenario import Scenario
 
@@ -44,8 +44,24 @@ def model_of(planned: Planned, **parts: Any) -> tuple[ProgressModel, Beliefs]:
     model = ProgressModel(planned.plan, drivers, planned.by_accelerator, planned.counted, **parts)
     forms = {name: scenario.inputs[name].distribution.sampling_form() for name in drivers}
     root = planned.root[: len(drivers), : len(drivers)]
-    made = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), (forms, planned.medians(), root))
-    return model, Beliefs(*made)
+    beliefs = Beliefs(forms, planned.medians(), root, np.eye(len(drivers)))
+    with jax.enable_x64(True):
+        beliefs = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), beliefs)
+        return model, beliefs._replace(axes=_axes(model, beliefs)) if drivers else beliefs
+
+
+def _axes(model: ProgressModel, beliefs: Beliefs) -> Floats:
+    """The direction in which the planned speed rises most steeply at the medians, and those across it."""
+
+    def rate(eps: Floats) -> Any:
+        return log_rate(model.values(beliefs, eps), by_accelerator=model.by_accelerator)
+
+    count = len(model.drivers)
+    # By differences: where formulas count whole checkpoints a derivative at one point would not do.
+    steps = 0.25 * np.eye(count)
+    slope = np.array([float(rate(one) - rate(-one)) for one in steps])
+    axes, _ = np.linalg.qr(np.column_stack([slope, np.eye(count)]))
+    return np.asarray(axes[:, :count] * np.where(np.arange(count) == 0, np.sign(axes[:, 0] @ slope) or 1.0, 1.0))
 
 
 def fit(
@@ -85,11 +101,11 @@ def fit_many(
     model, beliefs = model_of(planned, **parts)
     found = [binned(log, knots) for log in logs]
     size = max(len(one.evidence.days) for one in found)
-    stacked = Evidence(*(np.stack(leaves) for leaves in zip(*(_filled(one.evidence, size) for one in found), strict=True)))
+    stacked = Evidence(
+        *(np.stack(leaves) for leaves in zip(*(_filled(one.evidence, size) for one in found), strict=True))
+    )
     inferred = run_nuts_many(model, beliefs, stacked, keys, settings=settings, together=together)
-    return [
-        Fitted(planned, draws, one.width, one.now) for draws, one in zip(inferred, found, strict=True)
-    ]
+    return [Fitted(planned, draws, one.width, one.now) for draws, one in zip(inferred, found, strict=True)]
 
 
 def _filled(evidence: Evidence, size: int) -> Evidence:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from uncertain_botec.updating.bins import MONTH
+from uncertain_botec.updating.bins import MONTH, noise_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def remaining_days(tokens: Floats, learnt: Learnt, width: float, random: np.rand
     left, days = np.array(tokens, np.float64), np.zeros(len(tokens))
     going = np.flatnonzero(left > 0)
     level = learnt.log_rate - np.log1p(-learnt.outage / 2)
-    scale, step = learnt.noise / np.sqrt(width), learnt.drift * np.sqrt(width / MONTH)
+    scale, step = noise_of(learnt.noise, np) / np.sqrt(width), learnt.drift * np.sqrt(width / MONTH)
     drift = np.zeros(len(tokens))
     for _ in range(_MOST_BINS):
         if not len(going):

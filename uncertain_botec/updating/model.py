@@ -11,7 +11,13 @@ own formulas, and K bins of τ_k days in which the run made y_k tokens by day (b
 
 A plan's speed is an average with all that outages take, and an outage takes half of its bin on average: hence the term
 in q. The choices o_k are summed out. A bin without outage is Gaussian in the logarithm, and one with outage an
-exponentially modified Gaussian, so that a week of standstill raises q rather than lower v for ever.
+exponentially modified Gaussian, so that a week of standstill raises q rather than lower v for ever. The noise is
+sqrt(σ^2 + 0.01^2) for σ: no run is steadier than 1 % from day to day, however smooth its log.
+
+A log tells v much better than the inputs that make it, so that the posterior of ε is a thin curved sheet. NUTS samples it
+in coordinates that follow the sheet: ε = g t + A u, with g the direction in which ln v rises most steeply at the medians
+and A across it, and t = t0(u) + c b, where ln v(g t0(u) + A u) is what the log shows on average. For every u that shifts and
+scales t, so that the density of (u, b) is that of (u, t) times the constant c.
 """
 
 from __future__ import annotations
@@ -31,7 +37,7 @@ from numpyro.distributions import constraints
 import uncertain_botec.sampling.kernel  # noqa: F401
 from uncertain_botec.distributions import Level
 from uncertain_botec.estimators import Plan, evaluate
-from uncertain_botec.updating.bins import Evidence
+from uncertain_botec.updating.bins import Evidence, noise_of
 from uncertain_botec.updating.planned import interruption_rate, log_rate
 
 NOISE_MEDIAN, NOISE_SPREAD = 0.05, 0.5
@@ -44,6 +50,10 @@ OUTAGE_RARITY = 30.0
 """q ~ Beta(1, 30): an outage in about 3 % of the bins."""
 
 
+# Newton steps to the sheet, each of at most so much; where none reaches it t0 is of less use, but as valid.
+_STEPS, _MOST_STEP, _FARTHEST = 6, 3.0, 12.0
+
+
 class Beliefs(NamedTuple):
     """What the model is told of a scenario, as arrays: scenarios that differ in numbers share what is compiled.
 
@@ -51,11 +61,13 @@ class Beliefs(NamedTuple):
         forms: the quantile functions of the drivers.
         known: the values of all other inputs.
         root: L of the drivers.
+        axes: (g, A), an orthogonal matrix.
     """
 
     forms: Mapping[str, Any]
     known: Mapping[str, Any]
     root: Any
+    axes: Any
 
 
 @dataclass(frozen=True)
@@ -83,8 +95,7 @@ class ProgressModel:
     def __call__(self, data: tuple[Beliefs, Evidence]) -> None:
         """Sample the parameters, and hold the evidence against them."""
         beliefs, seen = data
-        # Named after the inputs, so that what is said of convergence names them.
-        values = self.values(beliefs, [numpyro.sample(name, dist.Normal(0.0, 1.0)) for name in self.drivers])
+        values = self.values(beliefs, self._scores(beliefs, seen))
         rate = log_rate(values, by_accelerator=self.by_accelerator)
         numpyro.deterministic("log_rate", rate)
         noise = self.noise
@@ -97,12 +108,41 @@ class ProgressModel:
             level = level + drift * jnp.sum(seen.steps * steps, axis=-1)
         outage = numpyro.sample("outage", dist.Beta(1.0, OUTAGE_RARITY)) if self.outages else 0.0
         level = level - jnp.log1p(-outage / 2)
-        scale = noise / jnp.sqrt(seen.days)
+        scale = noise_of(noise, jnp) / jnp.sqrt(seen.days) if self.noise is None else noise / jnp.sqrt(seen.days)
         speed = Speed(jnp.broadcast_to(level, scale.shape), scale, jnp.asarray(outage))
         numpyro.sample("progress", speed.mask(seen.there > 0).to_event(1), obs=seen.log_speed)
         if self.counted:
             expected = interruption_rate(values, by_accelerator=self.by_accelerator) * seen.exposure
             numpyro.sample("counted", dist.Poisson(expected), obs=seen.interruptions)
+
+    def _scores(self, beliefs: Beliefs, seen: Evidence) -> list[Any]:
+        """ε of the drivers, in coordinates that follow what the log tells."""
+        if not self.drivers:
+            return []
+        across = jnp.zeros(0)
+        if len(self.drivers) > 1:
+            across = numpyro.sample("across", dist.Normal(0.0, 1.0).expand([len(self.drivers) - 1]).to_event(1))
+        along = numpyro.sample("along", dist.ImproperUniform(constraints.real, (), ()))
+
+        def scores(t: Any, u: Any) -> list[Any]:
+            return [row[0] * t + jnp.sum(row[1:] * u) for row in beliefs.axes]
+
+        def newton(t: Any, u: Any) -> Any:
+            def rate(t: Any) -> Any:
+                return log_rate(self.values(beliefs, scores(t, u)), by_accelerator=self.by_accelerator)
+
+            value, slope = jax.jvp(rate, (t,), (jnp.ones_like(t),))
+            step = (seen.average - value) / jnp.maximum(jax.lax.stop_gradient(slope), 1e-3)
+            return jnp.clip(t + jnp.clip(step, -_MOST_STEP, _MOST_STEP), -_FARTHEST, _FARTHEST)
+
+        # The derivative of the last step alone is that of the solution (implicit function theorem).
+        held = jax.lax.stop_gradient(across)
+        start = jax.lax.fori_loop(0, _STEPS, lambda _, t: newton(t, held), jnp.zeros_like(along))
+        t = newton(jax.lax.stop_gradient(start), across) + seen.scale * along
+        numpyro.factor("prior", dist.Normal(0.0, 1.0).log_prob(t) + jnp.log(seen.scale))
+        # Named after the inputs, so that what is said of convergence names them.
+        found = scores(t, across)
+        return [numpyro.deterministic(name, one) for name, one in zip(self.drivers, found, strict=True)]
 
     def values(self, beliefs: Beliefs, eps: Sequence[Any]) -> dict[str, Any]:
         """Every quantity of the plan where the drivers have the scores L ε."""

@@ -36,9 +36,7 @@ class Arranged:
     notes: tuple[str, ...]
 
 
-def arranged(
-    seconds: Floats, tokens: Floats, rows: Ints, *, column: str, where: str, faults: list[Fault]
-) -> Arranged:
+def arranged(seconds: Floats, tokens: Floats, rows: Ints, *, column: str, where: str, faults: list[Fault]) -> Arranged:
     """The rows in the order of time, without duplicates.
 
     Args:
@@ -80,9 +78,7 @@ def _fallen(tokens: Floats) -> float:
     return float(np.maximum(-np.diff(tokens), 0.0).sum())
 
 
-def _clock(
-    order: Ints, when: Floats, falls: Ints, rows: Ints, column: str, where: str, faults: list[Fault]
-) -> None:
+def _clock(order: Ints, when: Floats, falls: Ints, rows: Ints, column: str, where: str, faults: list[Fault]) -> None:
     bad = Collected(where, column, faults)
     for place in falls:
         back = (when[place - 1] - when[place]) / _DAY

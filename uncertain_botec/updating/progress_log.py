@@ -263,7 +263,9 @@ def _assemble(
     kept = kept_tokens(tokens, rows, notes)
     gaps(when, rows, notes)
     if not kept[-1] > kept[0]:
-        faults.append(Fault("the run makes no progress", where, "tokens", f"{tokens[-1]:.6g} tokens", "tokens that rise"))
+        faults.append(
+            Fault("the run makes no progress", where, "tokens", f"{tokens[-1]:.6g} tokens", "tokens that rise")
+        )
         return None
     accelerators = _filled(values["accelerators"][order]) if "accelerators" in values else None
     interruptions = _counted(values.get("interruptions"), order, rows, notes)
@@ -322,6 +324,12 @@ def _spent(
         return None
     bad = Collected(where, "cost", faults)
     for place in 1 + np.flatnonzero(np.diff(filled) < 0):
-        bad.add(int(rows[place]), "the cost so far falls", f"{filled[place]:,.6g}", f"at least {filled[place - 1]:,.6g}", None)
+        bad.add(
+            int(rows[place]),
+            "the cost so far falls",
+            f"{filled[place]:,.6g}",
+            f"at least {filled[place - 1]:,.6g}",
+            None,
+        )
     bad.close()
     return float(filled[-1])

@@ -77,9 +77,7 @@ def update(
     from uncertain_botec.updating.fitting import fit
     from uncertain_botec.updating.planned import plan_of
 
-    planned = plan_of(
-        stated, by_accelerator=log.accelerators is not None, counted=log.interruptions is not None
-    )
+    planned = plan_of(stated, by_accelerator=log.accelerators is not None, counted=log.interruptions is not None)
     prior = sample(stated, PRIOR_DRAWS, seed=seed)
     tokens = _tokens(planned.scenario, prior)
     _check_far(stated, log, tokens)
@@ -171,9 +169,7 @@ def _update(
     finished = diagnostics is None
     against = _against(prior, tokens, log)
     share = min(1.0, float(log.done / np.median(draws.values.get("tokens", tokens))))
-    so_far = SoFar(
-        len(log), log.done, share, log.elapsed / DAY, log.lost / DAY, log.interruptions, log.cost, finished
-    )
+    so_far = SoFar(len(log), log.done, share, log.elapsed / DAY, log.lost / DAY, log.interruptions, log.cost, finished)
     finish = None if log.start is None else _finish(log.start, outputs["training_time"])
     warnings = tuple(_warnings(against, outputs["training_time"], finished))
     return Update(
