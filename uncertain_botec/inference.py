@@ -252,6 +252,9 @@ def diagnose(draws: Mapping[str, Floats], divergences: int) -> Diagnostics:
     shape = (1, 1)
     for name, column in _columns(draws):
         shape = column.shape
+        if column.min() == column.max():
+            # What is known exactly has nothing to converge.
+            continue
         rhat = float(array_stats.rhat(column, chain_axis=0, draw_axis=1))
         ess = float(array_stats.ess(column, chain_axis=0, draw_axis=1, method="bulk"))
         # One that is not a number has not converged either.

@@ -33,8 +33,8 @@ _READING = (
 )
 
 _TITLES: Mapping[str, str] = {
-    "speed": "Speed of the whole cluster",
-    "overall_mfu": "MFU over the whole, failures included",
+    "speed": "Speed",
+    "overall_mfu": "MFU, failures included",
     "mfu": "MFU while stepping",
     "day_to_day_noise": "Day-to-day spread",
     "drift_per_month": "Drift in a month",
@@ -126,12 +126,10 @@ def _so_far(update: Update) -> str:
 
 
 def _against(update: Update) -> str:
-    one = update.against_plan
-    planned = ", ".join(
-        number(figure.value, figure.error) for figure in (one.planned.p10, one.planned.p50, one.planned.p90)
-    )
+    one, planned = update.against_plan, update.against_plan.planned
+    days = ", ".join(number(level.value, level.error) for level in (planned.p10, planned.p50, planned.p90))
     place = digits(one.percentile.value, one.percentile.error, 3)
-    return f"{planned} days planned at P10, P50 and P90; it took {_days(one.actual)}, at percentile {place} of the plan"
+    return f"{days} days planned at P10, P50 and P90; it took {_days(one.actual)}, at percentile {place} of the plan"
 
 
 def _finish(one: Finish, *, finished: bool) -> str:

@@ -124,8 +124,8 @@ def _edges(days: Floats, width: float) -> npt.NDArray[np.int64]:
 def drift_steps(middle: Floats, span: float, knots: int) -> Floats:
     """G with δ G ξ the drift at the middle of each bin, a random walk joined by straight lines between its knots.
 
-    G_kj = sqrt(Δ) min(max((m_k - t_(j-1)) / Δ, 0), 1), where the knots t_j are Δ = span / knots apart and the Δ under the
-    root is in months.
+    G_kj = sqrt(Δ) min(max((m_k - t_(j-1)) / Δ, 0), 1), where the knots t_j are Δ = span / knots apart, with the Δ under
+    the root in months.
     """
     length = span / knots
     starts = length * np.arange(knots)

@@ -39,19 +39,19 @@ def numbers(
         values = np.array(cells, dtype=np.float64) * factor
     except ValueError:
         bad = Collected(where, column, faults)
-        for place, cell in enumerate(cells):
+        for number, cell in enumerate(cells):
             if cell:
                 try:
-                    values[place] = _number(cell, unit, factor)
+                    values[number] = _number(cell, unit, factor)
                 except UnitError as error:
                     example = "1.2e12 or 1.2T" if unit == "tokens" else f"a number, or one with its unit ({unit})"
-                    bad.add(rows[place], str(error), cell, example, error.fix)
+                    bad.add(rows[number], str(error), cell, example, error.fix)
         bad.close()
     bad = Collected(where, column, faults)
-    for place in np.flatnonzero(~np.isfinite(values)):
+    for place in np.flatnonzero(~np.isfinite(values)).tolist():
         if _unreal(cells[place]):
             bad.add(rows[place], "a number is not finite", cells[place], "a finite number", None)
-    for place in np.flatnonzero(values < 0):
+    for place in np.flatnonzero(values < 0).tolist():
         bad.add(rows[place], "a number is negative", cells[place], "0 or more", None)
     bad.close()
     return values

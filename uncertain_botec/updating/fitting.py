@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from uncertain_botec.inference import Inferred, Settings, infer, run_nuts_many
+from uncertain_botec.scenario import Scenario
 from uncertain_botec.updating.bins import KNOTS, Evidence, binned
 from uncertain_botec.updating.model import Beliefs, ProgressModel
 from uncertain_botec.updating.planned import Planned, log_rate, plan_of
 from uncertain_botec.updating.progress_log import ProgressLog
-from uncertain_botec.scenario import Scenario
 
 Floats = npt.NDArray[np.float64]
 

@@ -14,15 +14,15 @@ in q. The choices o_k are summed out. A bin without outage is Gaussian in the lo
 exponentially modified Gaussian, so that a week of standstill raises q rather than lower v for ever. The noise is
 sqrt(σ^2 + 0.01^2) for σ: no run is steadier than 1 % from day to day, however smooth its log.
 
-A log tells v much better than the inputs that make it, so that the posterior of ε is a thin curved sheet. NUTS samples it
-in coordinates that follow the sheet: ε = g t + A u, with g the direction in which ln v rises most steeply at the medians
-and A across it, and t = t0(u) + c b, where ln v(g t0(u) + A u) is what the log shows on average. For every u that shifts and
-scales t, so that the density of (u, b) is that of (u, t) times the constant c.
+A log tells v much better than the inputs that make it, so that the posterior of ε is a thin curved sheet. NUTS samples
+it in coordinates that follow the sheet: ε = g t + A u, with g the direction in which ln v rises most steeply at the
+medians and A across it, and t = t0(u) + c b, where ln v(g t0(u) + A u) is what the log shows on average. For every u that
+shifts and scales t, so that the density of (u, b) is that of (u, t) times the constant c.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -144,7 +144,7 @@ class ProgressModel:
         found = scores(t, across)
         return [numpyro.deterministic(name, one) for name, one in zip(self.drivers, found, strict=True)]
 
-    def values(self, beliefs: Beliefs, eps: Sequence[Any]) -> dict[str, Any]:
+    def values(self, beliefs: Beliefs, eps: Any) -> dict[str, Any]:
         """Every quantity of the plan where the drivers have the scores L ε."""
         inputs = {}
         for row, name in enumerate(self.drivers):

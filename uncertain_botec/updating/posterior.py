@@ -21,8 +21,8 @@ from uncertain_botec.updating.progress_log import ProgressLog
 Floats = npt.NDArray[np.float64]
 
 BATCHES = 16
-"""Batches of consecutive draws, whose spread gives the Monte Carlo errors (batch means; Flegal and Jones 2010, Annals of
-Statistics 38, 1034-1070): each chain gives four, far longer than draws remember each other."""
+"""Batches of consecutive draws, whose spread gives the Monte Carlo errors: each chain gives four, far longer than draws
+remember each other (batch means; Flegal and Jones 2010, Annals of Statistics 38, 1034-1070)."""
 
 # Fewer draws than this that agree with the log say too little.
 _LEAST = 800

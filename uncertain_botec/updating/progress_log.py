@@ -108,10 +108,9 @@ def read_log(path: str | Path) -> ProgressLog:
     content, sha256 = _content(Path(path), where)
     header, cells, rows = _table(content, where, notes)
     when = _time_column(header, where, faults)
-    for name in ("tokens",):
-        if name not in header:
-            fix = did_you_mean(name, header)
-            faults.append(Fault("a column is missing", where, name, ", ".join(header)[:80] or "nothing", name, fix))
+    if "tokens" not in header:
+        got = ", ".join(header)[:80] or "nothing"
+        faults.append(Fault("a column is missing", where, "tokens", got, "tokens", did_you_mean("tokens", header)))
     if when is None or faults:
         raise ProgressLogError(faults)
     columns = {name: [row[place].strip() for row in cells] for place, name in enumerate(header)}
@@ -182,8 +181,8 @@ def _table(content: str, where: str, notes: list[str]) -> tuple[list[str], list[
     except csv.Error as error:
         faults.append(Fault(f"cannot be read as CSV: {error}", where, f"row {reader.line_num}"))
     bad.close()
-    for name in sorted({name for name in header if header.count(name) > 1}):
-        faults.append(Fault("two columns have one name", where, name, name, "one column of each name"))
+    twice = sorted({name for name in header if header.count(name) > 1})
+    faults += [Fault("two columns have one name", where, name, name, "one column of each name") for name in twice]
     unknown = [name for name in header if name not in _COLUMNS and not _ELAPSED.fullmatch(name)]
     if unknown:
         notes.append(f"columns that are not used: {', '.join(unknown)[:200]}")
@@ -223,8 +222,8 @@ def _elapsed(
         except UnitError as error:
             fix = error.fix and f"write {cell} day, or name the column elapsed_days"
             bad.add(rows[place], str(error), cell, "a time with its unit, such as 3.5 day", fix)
-    for place in np.flatnonzero(np.isinf(values) | (values < 0)):
-        plain.add(rows[place], "a time is negative or not finite", cells[place], "0 or more", None)
+    for number in np.flatnonzero(np.isinf(values) | (values < 0)).tolist():
+        plain.add(rows[number], "a time is negative or not finite", cells[number], "0 or more", None)
     bad.close()
     plain.close()
     return values
@@ -233,7 +232,7 @@ def _elapsed(
 def _check_positive(values: dict[str, Floats], rows: Sequence[int], where: str, faults: list[Fault]) -> None:
     if "accelerators" in values:
         bad = Collected(where, "accelerators", faults)
-        for place in np.flatnonzero(values["accelerators"] == 0):
+        for place in np.flatnonzero(values["accelerators"] == 0).tolist():
             fix = "for a standstill leave the cell empty and repeat the tokens"
             bad.add(rows[place], "no accelerators are in use", "0", "more than 0", fix)
         bad.close()
@@ -279,7 +278,8 @@ def _assemble(
         before = float(kept[0] * (since[-1] - since[0]) / (kept[-1] - kept[0]))
         since, origin = since + before, origin - before
         notes.append(
-            f"the log begins at {tokens[0]:.4g} tokens: the {before / 86400:.3g} days before are reckoned at its average speed"
+            f"the log begins at {tokens[0]:.4g} tokens: the {before / 86400:.3g} days before are reckoned at its average "
+            "speed"
         )
     start = None
     if column == "time":
@@ -324,12 +324,7 @@ def _spent(
         return None
     bad = Collected(where, "cost", faults)
     for place in 1 + np.flatnonzero(np.diff(filled) < 0):
-        bad.add(
-            int(rows[place]),
-            "the cost so far falls",
-            f"{filled[place]:,.6g}",
-            f"at least {filled[place - 1]:,.6g}",
-            None,
-        )
+        least = f"at least {filled[place - 1]:,.6g}"
+        bad.add(int(rows[place]), "the cost so far falls", f"{filled[place]:,.6g}", least, None)
     bad.close()
     return float(filled[-1])

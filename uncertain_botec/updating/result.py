@@ -170,9 +170,7 @@ class Update:
             "so_far": asdict(self.so_far),
             "against_plan": asdict(self.against_plan) | {"inside": self.against_plan.inside},
             "outputs": {name: asdict(one) for name, one in self.outputs.items()},
-            "finish": None
-            if self.finish is None
-            else {"prior": {**self.finish.prior}, "posterior": {**self.finish.posterior}},
+            "finish": None if self.finish is None else asdict(self.finish),
             "limits": {name: asdict(one) for name, one in self.limits.items()},
             "both": None if self.both is None else asdict(self.both),
             "learnt": {name: asdict(one) for name, one in self.learnt.items()},

@@ -132,7 +132,8 @@ def _finished(stated: Scenario, log: ProgressLog, prior: Draws, tokens: Floats, 
     hours = planned * ended.elapsed if ended.accelerator_seconds is None else np.full(shape, ended.accelerator_seconds)
     nothing = np.zeros(shape)
     scenario = replace(stated, choices={**stated.choices, "failures": "expected"})
-    values = {**prior.values, **at_the_end(scenario, prior.values, ended, nothing, nothing, hours)}
+    drawn = {name: np.asarray(one, np.float64) for name, one in prior.values.items()}
+    values = {**drawn, **at_the_end(scenario, drawn, ended, nothing, nothing, hours)}
     draws = replace(prior, values=values)
     return _update(stated, ended, prior, tokens, draws, {}, [*log.notes], None)
 
@@ -228,13 +229,22 @@ def _date(start: datetime, days: float) -> str | None:
 
 
 def _warnings(against: AgainstPlan, total: Revised, finished: bool) -> Iterator[str]:
+    exact = total.prior.width == 0
+    posterior = total.posterior
+    if exact and not finished and not posterior.p10.value <= total.prior.p50.value <= posterior.p90.value:
+        yield (
+            f"the plan no longer holds: it says {total.prior.p50.value:.3g} days, without any spread, and the run now "
+            f"takes {posterior.p10.value:.3g} to {posterior.p90.value:.3g} days with a chance of 80 %"
+        )
+    if exact:
+        return
     if not against.inside:
         pace = "slower" if against.actual > against.high else "faster"
         yield (
             f"the run is {pace} than its plan allows for: {against.actual:.3g} days to here, where the plan gives "
             f"{against.low:.3g} to {against.high:.3g} days with a chance of 90 %; look for what the plan did not know"
         )
-    median = total.posterior.p50.value
+    median = posterior.p50.value
     if not finished and not total.prior.p10.value <= median <= total.prior.p90.value:
         side = "after" if median > total.prior.p90.value else "before"
         bound = total.prior.p90.value if side == "after" else total.prior.p10.value
