@@ -16,8 +16,8 @@ sqrt(σ^2 + 0.01^2) for σ: no run is steadier than 1 % from day to day, however
 
 A log tells v much better than the inputs that make it, so that the posterior of ε is a thin curved sheet. NUTS samples
 it in coordinates that follow the sheet: ε = g t + A u, with g the direction in which ln v rises most steeply at the
-medians and A across it, and t = t0(u) + c b, where ln v(g t0(u) + A u) is what the log shows on average. For every u that
-shifts and scales t, so that the density of (u, b) is that of (u, t) times the constant c.
+medians and A across it, and t = t0(u) + c b, where ln v(g t0(u) + A u) is what the log shows on average. For every u
+that shifts and scales t, so that the density of (u, b) is that of (u, t) times the constant c.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ Ints = npt.NDArray[np.int64]
 _OVER = 0.5
 
 # A gap is this many times as long as the usual step between rows, and a day at least.
-_GAP = 10.0
+_GAP = 2.5
 _DAY = 86400.0
 
 

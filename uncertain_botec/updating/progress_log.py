@@ -277,10 +277,8 @@ def _assemble(
     elif kept[0] > 0:
         before = float(kept[0] * (since[-1] - since[0]) / (kept[-1] - kept[0]))
         since, origin = since + before, origin - before
-        notes.append(
-            f"the log begins at {tokens[0]:.4g} tokens: the {before / 86400:.3g} days before are reckoned at its average "
-            "speed"
-        )
+        said = f"the log begins at {tokens[0]:.4g} tokens"
+        notes.append(f"{said}: the {before / 86400:.3g} days before are reckoned at its average speed")
     start = None
     if column == "time":
         start = datetime.datetime.fromtimestamp(float(origin), datetime.UTC)
