@@ -92,7 +92,7 @@ def test_bins_are_whole_days() -> None:
 
 
 def test_futures_without_noise() -> None:
-    """Without drift, noise (but its floor) and outages what is left takes tokens over speed; outages take their part."""
+    """Without drift, noise (but its floor) and outages what is left takes tokens over speed; outages slow it."""
     count = 4096
     speed, nothing = np.full(count, np.log(1e9)), np.zeros(count)
     random = np.random.default_rng(5)

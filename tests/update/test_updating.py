@@ -20,10 +20,12 @@ STEADY = np.append(0.0, np.cumsum(44e9 * np.exp(NOISE)))
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Scenario:
+    """The run of these tests."""
     return scenario_in(tmp_path)
 
 
 def p50(found: Update, name: str) -> float:
+    """The posterior median of an output."""
     return found.outputs[name].posterior.p50.value
 
 
