@@ -62,7 +62,7 @@ def test_a_week_of_standstill(scenario: Scenario) -> None:
     left = (2e12 - log.done) / (STEADY[-1] / 30)
     assert found.so_far.lost == 7
     assert 30 + 0.95 * left < p50(found, "training_time") < 30 + 1.2 * left
-    assert found.learnt["outage_share"].posterior.p50.value > 0.15
+    assert found.learnt["outage_share"].posterior.p50.value > 0.08
 
 
 def test_a_run_far_from_its_plan(scenario: Scenario) -> None:
