@@ -126,6 +126,7 @@ STATEMENTS = {
     "import uncertain_botec.risk_table": "",
     "import uncertain_botec.sensitivity.result": "",
     "import uncertain_botec.sensitivity_table": "",
+    "import uncertain_botec.update_table": "",
     "import uncertain_botec.cli.app": "typer",
     "from uncertain_botec import load_scenario; load_scenario('llama-2-70b')": "pint pydantic",
 }
@@ -141,6 +142,7 @@ COMMANDS = {
     "compare --help": "pydantic rich typer",
     "solve --help": "pydantic rich typer",
     "sweep --help": "pydantic rich typer",
+    "update --help": "pydantic rich typer",
     **{f"list {kind.value}": "pydantic rich typer" for kind in Kind},
     "list runs --json": "pydantic typer",
     "schema": "pydantic typer",

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from uncertain_botec.inference import Diagnostics
 from uncertain_botec.presentation import (
     amount,
     html_page,
@@ -24,6 +23,8 @@ from uncertain_botec.updating.result import Finish, Revised, RevisedChance, Revi
 
 if TYPE_CHECKING:
     from rich.console import Group
+
+    from uncertain_botec.inference import Diagnostics
 
 HEADINGS = ("", "P10", "P50", "P90", "error", "narrower")
 

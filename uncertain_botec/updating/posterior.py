@@ -17,12 +17,9 @@ from uncertain_botec.updating.bins import DAY
 from uncertain_botec.updating.fitting import Fitted, flat, scores_of
 from uncertain_botec.updating.futures import Learnt, as_learnt, remaining_days
 from uncertain_botec.updating.progress_log import ProgressLog
+from uncertain_botec.updating.result import BATCHES
 
 Floats = npt.NDArray[np.float64]
-
-BATCHES = 16
-"""Batches of consecutive draws, whose spread gives the Monte Carlo errors: each chain gives four, far longer than draws
-remember each other (batch means; Flegal and Jones 2010, Annals of Statistics 38, 1034-1070)."""
 
 # Fewer draws than this that agree with the log say too little.
 _LEAST = 800

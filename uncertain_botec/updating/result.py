@@ -5,14 +5,20 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uncertain_botec.draws import Draws, Provenance
-from uncertain_botec.inference import Diagnostics
 from uncertain_botec.risk.measures import Chance, Figure
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.summaries import without_infinity
 from uncertain_botec.updating.progress_log import ProgressLog
+
+if TYPE_CHECKING:
+    from uncertain_botec.inference import Diagnostics
+
+BATCHES = 16
+"""Batches of consecutive draws, whose spread gives the Monte Carlo errors: each chain gives four, far longer than draws
+remember each other (batch means; Flegal and Jones 2010, Annals of Statistics 38, 1034-1070)."""
 
 
 @dataclass(frozen=True)

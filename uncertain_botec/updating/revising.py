@@ -6,22 +6,21 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from uncertain_botec.draws import Draws, Provenance
 from uncertain_botec.errors import UsageError
-from uncertain_botec.inference import Settings
 from uncertain_botec.risk.measures import Figure, chance, percentile, quantiles_at
 from uncertain_botec.risk.review import wanted
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.units import to_display
 from uncertain_botec.updating.bins import DAY
-from uncertain_botec.updating.posterior import BATCHES, Posterior, at_the_end, posterior_of
 from uncertain_botec.updating.progress_log import ProgressLog
 from uncertain_botec.updating.result import (
+    BATCHES,
     AgainstPlan,
     Finish,
     Revised,
@@ -33,6 +32,10 @@ from uncertain_botec.updating.result import (
     iso,
 )
 from uncertain_botec.vocabulary import LIMITS, QUANTITIES
+
+if TYPE_CHECKING:
+    from uncertain_botec.inference import Diagnostics, Settings
+    from uncertain_botec.updating.posterior import Posterior
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -76,6 +79,7 @@ def update(
     from uncertain_botec.sampling.engine import sample
     from uncertain_botec.updating.fitting import fit
     from uncertain_botec.updating.planned import plan_of
+    from uncertain_botec.updating.posterior import posterior_of
 
     planned = plan_of(stated, by_accelerator=log.accelerators is not None, counted=log.interruptions is not None)
     prior = sample(stated, PRIOR_DRAWS, seed=seed)
@@ -119,6 +123,8 @@ def _check_far(scenario: Scenario, log: ProgressLog, tokens: Floats) -> None:
 
 def _finished(stated: Scenario, log: ProgressLog, prior: Draws, tokens: Floats, seed: int) -> Update:
     """What there is to say of a run that has made the tokens of its plan: the actual."""
+    from uncertain_botec.updating.posterior import at_the_end
+
     target = min(float(np.median(tokens)), log.done)
     place = int(np.searchsorted(log.tokens, target * (1 - 1e-9)))
     ended = replace(
@@ -146,7 +152,7 @@ def _update(
     draws: Draws,
     learnt: Mapping[str, Revised],
     notes: list[str],
-    diagnostics: Any,
+    diagnostics: Diagnostics | None,
 ) -> Update:
     names = [name for name in OUTPUTS if name in prior.outputs and name in draws.values]
     outputs = {name: revised(prior.values[name], draws.values[name], QUANTITIES[name].unit) for name in names}
