@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from uncertain_botec.sensitivity.study import analyse_sensitivity
     from uncertain_botec.sizing import Sizing, size
     from uncertain_botec.summaries import Summary, summarize
+    from uncertain_botec.updating.progress_log import ProgressLog, read_log
+    from uncertain_botec.updating.result import Update
+    from uncertain_botec.updating.revising import update
 
 __all__ = [
     "BotecError",
@@ -39,6 +42,7 @@ __all__ = [
     "Comparison",
     "Draws",
     "PriorFileError",
+    "ProgressLog",
     "Report",
     "RiskReview",
     "Scenario",
@@ -47,6 +51,7 @@ __all__ = [
     "Solution",
     "Summary",
     "Sweep",
+    "Update",
     "analyse_sensitivity",
     "calibrate",
     "compare_scenarios",
@@ -54,6 +59,7 @@ __all__ = [
     "estimate_many",
     "forecast",
     "load_scenario",
+    "read_log",
     "read_runs",
     "review_risk",
     "sample",
@@ -61,6 +67,7 @@ __all__ = [
     "solve",
     "summarize",
     "sweep",
+    "update",
     "write_report",
 ]
 
@@ -70,6 +77,7 @@ _HOMES = {
     "Comparison": "decisions.comparison",
     "Draws": "draws",
     "PriorFileError": "errors",
+    "ProgressLog": "updating.progress_log",
     "Report": "report",
     "RiskReview": "risk.review",
     "Scenario": "scenario",
@@ -78,6 +86,7 @@ _HOMES = {
     "Solution": "decisions.solution",
     "Summary": "summaries",
     "Sweep": "decisions.surface",
+    "Update": "updating.result",
     "analyse_sensitivity": "sensitivity.study",
     "calibrate": "calibration.calibrating",
     "compare_scenarios": "decisions.comparing",
@@ -85,6 +94,7 @@ _HOMES = {
     "estimate_many": "sampling.batches",
     "forecast": "forecasting",
     "load_scenario": "prior_files.loading",
+    "read_log": "updating.progress_log",
     "read_runs": "calibration.runs",
     "review_risk": "risk.review",
     "sample": "sampling.engine",
@@ -92,6 +102,7 @@ _HOMES = {
     "solve": "decisions.solving",
     "summarize": "summaries",
     "sweep": "decisions.sweeping",
+    "update": "updating.revising",
     "write_report": "report",
 }
 

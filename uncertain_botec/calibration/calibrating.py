@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,10 @@ from uncertain_botec.calibration.model import (
 )
 from uncertain_botec.calibration.runs import Run, Runs
 from uncertain_botec.errors import Fault, PriorFileError
-from uncertain_botec.inference import Diagnostics, Inferred, NotConverged, Settings, infer, run_nuts_many
 from uncertain_botec.reference.posterior import OVERHEAD, ReferenceClass
+
+if TYPE_CHECKING:
+    from uncertain_botec.inference import Diagnostics, Inferred
 
 KEPT = 500
 """Posterior draws that a reference class keeps: the Monte Carlo error of its P10 and P90 is then half a percent of the
@@ -29,9 +31,10 @@ interval's width."""
 LEAST_RUNS = 5
 """Fewer say less than the priors of the model."""
 
-# Steps of a chain for each set of held-out runs, of which there are many, and the acceptance that a second try aims at.
-_SHORTER = Settings(warmup=400, draws=600, target=0.95)
-_FINER = Settings(warmup=1000, draws=1000, target=0.99)
+# Steps of a chain before and after adaptation for each set of held-out runs, of which there are many, and the
+# acceptance that step sizes aim at; then of a second try.
+_SHORTER: Mapping[str, Any] = {"warmup": 400, "draws": 600, "target": 0.95}
+_FINER: Mapping[str, Any] = {"warmup": 1000, "draws": 1000, "target": 0.99}
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ def calibrate(runs: Runs, *, seed: int = 0) -> Calibration:
         NotConverged: naming the parameter.
     """
     import jax
+
+    from uncertain_botec.inference import infer
 
     check_enough(runs)
     known = generations_of(runs.kept)
@@ -112,15 +117,19 @@ def predict_held_out(
     """
     import jax
 
+    from uncertain_botec.inference import Settings, run_nuts_many
+
     known = generations_of(runs)
     data = arrays(runs, known)
     weights = 1.0 - held_out
     keys = jax.random.split(jax.random.key(seed), len(weights))
-    found = run_nuts_many(hours_without, data, weights, keys, settings=_SHORTER, together=8)
+    found = run_nuts_many(hours_without, data, weights, keys, settings=Settings(**_SHORTER), together=8)
     again = [index for index, one in enumerate(found) if one.diagnostics.faults]
     if again:
         chosen = np.array(again)
-        finer = run_nuts_many(hours_without, data, weights[chosen], keys[chosen], settings=_FINER, together=8)
+        finer = run_nuts_many(
+            hours_without, data, weights[chosen], keys[chosen], settings=Settings(**_FINER), together=8
+        )
         for index, one in zip(again, finer, strict=True):
             found[index] = one.checked()
     classes = [
@@ -143,6 +152,3 @@ def _reference(runs: Runs, known: tuple[str, ...], of_hours: Inferred, of_overhe
         as_of=max(run.date for run in runs.kept),
         source=runs.path,
     )
-
-
-__all__ = ["Calibration", "NotConverged", "calibrate", "check_enough", "predict_held_out"]

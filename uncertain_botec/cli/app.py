@@ -43,6 +43,7 @@ from uncertain_botec.cli.risk import risk
 from uncertain_botec.cli.sensitivity import sensitivity
 from uncertain_botec.cli.solve import solve
 from uncertain_botec.cli.sweep import sweep
+from uncertain_botec.cli.update import update
 from uncertain_botec.errors import Fault, PriorFileError, UsageError
 
 if TYPE_CHECKING:
@@ -279,6 +280,7 @@ app.command()(solve)
 app.command()(sensitivity)
 app.command()(report)
 app.command()(calibrate)
+app.command()(update)
 
 
 @app.command()

@@ -70,9 +70,10 @@ def told(merged: Merged, stated: Stated, missing: tuple[str, ...]) -> Stated:
     about = {"source": f"{place.where}: {reference.title}", "as_of": reference.as_of}
     specs: dict[str, dict[str, Any]] = {}
     if "mfu" in wanted:
-        p10, p90 = (round(float(value * gain), 4) for value in step_mfu(reference, subject, (overhead[0], overhead[1])))
+        ends = step_mfu(reference, subject, (overhead[0], overhead[1]), gain)
+        p10, p90 = (round(value, 4) for value in ends)
         note = f"learnt from {reference.runs} finished runs, for {_said(subject)}"
-        specs["mfu"] = {"family": "logit-normal", "p10": p10, "p90": p90, **about, "note": note}
+        specs["mfu"] = {"family": "lognormal", "p10": p10, "p90": p90, "truncate": [0, 1], **about, "note": note}
     if "failure_overhead" in wanted:
         p10, p90 = (round(float(value), 4) for value in overhead)
         note = f"learnt from the {reference.overheads} finished runs that publish both MFU while stepping and hours"
@@ -97,7 +98,7 @@ def _said(subject: Subject) -> str:
 def _subject(
     accelerator: Accelerator, stated: Stated, start: float, precision: str | None
 ) -> tuple[Subject, float] | None:
-    """What the reference class is asked about, and what its MFU, which refers to the 16-bit peak, is multiplied by."""
+    """What the reference class is asked about, and its 16-bit peak over the one that MFU refers to."""
     peaks = accelerator.peak_flop_per_s
     known = parts().get(plain(accelerator.name))
     release = known.release if known else years(accelerator.release) if accelerator.release else None

@@ -14,6 +14,10 @@ _LEVELS = np.array([0.1, 0.9])
 _NORMAL_P90 = 1.2815515655446004
 _POINTS = 400
 
+# Of ln u, where overheads alone would account for how runs differ; and of u.
+_LEAST_SPREAD = 0.02
+_HIGHEST_P90 = 0.9
+
 
 def overhead_quantiles(reference: ReferenceClass, levels: Any) -> Any:
     """Quantiles of the overhead f of one further run: the mixture of lognormals over the posterior draws.
@@ -32,47 +36,53 @@ def overhead_quantiles(reference: ReferenceClass, levels: Any) -> Any:
     return np.exp(np.quantile(medians[:, None] + sds[:, None] * grid, levels))
 
 
-def step_mfu(reference: ReferenceClass, subject: Subject, overhead: tuple[float, float]) -> tuple[float, float]:
+def step_mfu(
+    reference: ReferenceClass, subject: Subject, overhead: tuple[float, float], gain: float = 1.0
+) -> tuple[float, float]:
     """P10 and P90 of the MFU u while stepping, independent of the overhead f, that give the predictive of hours.
 
-    Whole runs show u_w = 0.4 exp(-y) = u / (1 + f), so u is what, divided by a lognormal 1 + f with these P10 and P90
-    of f, has P10 and P90 of u_w as the reference class predicts. u is logit-normal, with location m and scale s. Solved
-    by Newton's method on (m, ln s) to 1e-10.
+    Whole runs show u_w = 0.4 exp(-y) = u / (1 + f), so u is what, divided by 1 + f with a lognormal f, has P10 and P90
+    of gain u_w as the reference class predicts. u is lognormal, as u_w nearly is: ln u ~ N(m, s^2). Solved by Newton's
+    method on (m, s) to 1e-7. What lies above 1 is then cut off, which hardly moves the quantiles of ordinary runs; for
+    others m is as high as P90 = 0.9 allows.
 
     Args:
         reference: the reference class.
-        subject: the run, whose 16-bit peak u refers to.
+        subject: the run.
         overhead: P10 and P90 of f.
+        gain: the dense 16-bit peak over the one that u refers to.
+
+    Returns:
+        P10 and P90 of u before it is cut off, exp(m -+ 1.28 s).
     """
-    from scipy.special import expit, logit, ndtri
+    from scipy.special import ndtr, ndtri
 
     y = reference.predict(subject).quantile(1 - _LEVELS)
-    wanted = np.log(0.4) - y
+    wanted = np.log(0.4 * gain) - y
     grid = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
     low, high = np.log(overhead)
     g = np.log1p(np.exp((low + high) / 2 + (high - low) / (2 * _NORMAL_P90) * grid))
 
     def found(m: float, s: float) -> Any:
-        """P10 and P90 of ln u - g: their CDF on the grid of g is mean P(logit u <= logit exp(x + g)), inverted."""
-        from scipy.special import ndtr
-
-        low, high = np.full(2, -8.0), np.zeros(2)
+        """P10 and P90 of ln u - g: their CDF is the mean over g of Phi((x + g - m) / s), inverted."""
+        low, high = np.full(2, m - 20.0), np.full(2, m + 20.0)
         for _ in range(60):
             x = (low + high) / 2
-            u = np.exp(np.minimum(x[:, None] + g, -1e-12))
-            below = ndtr((logit(u) - m) / s).mean(-1) < _LEVELS
+            below = ndtr((x[:, None] + g - m) / s).mean(-1) < _LEVELS
             low, high = np.where(below, x, low), np.where(below, high, x)
         return (low + high) / 2
 
-    centre = logit(np.exp(np.minimum(wanted.mean() + g.mean(), -0.05)))
-    m, s = float(centre), float((wanted[1] - wanted[0]) / (2 * _NORMAL_P90))
+    m, s = float(wanted.mean() + g.mean()), float((wanted[1] - wanted[0]) / (2 * _NORMAL_P90))
     for _ in range(50):
         now = found(m, s)
-        step = 1e-4
-        jacobian = np.stack([(found(m + step, s) - now) / step, (found(m, s * (1 + step)) - now) / step], 1)
-        dm, ds = np.linalg.solve(jacobian, wanted - now)
-        m, s = m + float(dm), s * float(np.exp(np.clip(ds, -1, 1)))
-        if max(abs(dm), abs(ds)) < 1e-7:
+        # P10 and P90 move with m as they are; their distance moves with s alone.
+        narrower = found(m, 0.99 * s)
+        slope = ((now[1] - now[0]) - (narrower[1] - narrower[0])) / (0.01 * s)
+        change = ((wanted[1] - wanted[0]) - (now[1] - now[0])) / slope
+        s_next = max(s + float(change), _LEAST_SPREAD)
+        shift = float((wanted - now).mean())
+        m, moved, s = m + shift, max(abs(shift), abs(s_next - s)), s_next
+        if moved < 1e-7:
             break
-    p10, p90 = expit(m + s * np.array([-_NORMAL_P90, _NORMAL_P90]))
-    return float(p10), float(p90)
+    m = min(m, float(np.log(_HIGHEST_P90)) - _NORMAL_P90 * s)
+    return float(np.exp(m - _NORMAL_P90 * s)), float(np.exp(m + _NORMAL_P90 * s))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-# In years. Accelerators of no age are as hard to use as those of a few months.
-YOUNGEST = 0.25
+# In years. Accelerators of no age are as hard to use as those of a few months, and no run used older ones.
+YOUNGEST, OLDEST = 0.25, 5.0
 
 # In years. Runs are dated by their publication, and plans by their start.
 PUBLISHED_AFTER = 0.5
@@ -46,7 +46,7 @@ class Subject:
             math.log(self.peak_flop_per_s / 312e12),
             math.log(self.parameters / 20e9),
             math.log(self.tokens / 2e12),
-            math.log(max(self.age, YOUNGEST) / 2),
+            math.log(min(max(self.age, YOUNGEST), OLDEST) / 2),
             float(self.kind == "moe"),
             float(self.kind == "ssm"),
             float(self.fp8),

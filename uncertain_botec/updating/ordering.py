@@ -1,0 +1,137 @@
+"""The rows of a progress log in the order of time: duplicates, rows out of order, clocks that start over, rollbacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from uncertain_botec.errors import Fault
+from uncertain_botec.updating.cells import Collected, named
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+# A clock that starts over falls below this part of where it was.
+_OVER = 0.5
+
+# A gap is this many times as long as the usual step between rows, and a day at least.
+_GAP = 2.5
+_DAY = 86400.0
+
+
+@dataclass(frozen=True, eq=False)
+class Arranged:
+    """Rows in the order of time.
+
+    Attributes:
+        order: their places among those given.
+        seconds: of each, with clocks that started over put one after the other.
+        notes: what was done, and to which rows.
+    """
+
+    order: Ints
+    seconds: Floats
+    notes: tuple[str, ...]
+
+
+def arranged(seconds: Floats, tokens: Floats, rows: Ints, *, column: str, where: str, faults: list[Fault]) -> Arranged:
+    """The rows in the order of time, without duplicates.
+
+    Args:
+        seconds: time of each row.
+        tokens: cumulative, as logged.
+        rows: numbers in the file.
+        column: what the file calls its times; only `time` holds dates, which never start over.
+        where: the file.
+        faults: collects times that nothing explains.
+    """
+    notes: list[str] = []
+    _, first = np.unique(np.stack([seconds, tokens]), axis=1, return_index=True)
+    order = np.sort(first).astype(np.int64)
+    if len(order) < len(rows):
+        twice = np.setdiff1d(np.arange(len(rows)), order)
+        notes.append(f"{named(rows[twice].tolist())}: the same time and tokens as another row, so left out")
+    when, done = seconds[order], tokens[order]
+    falls = 1 + np.flatnonzero(np.diff(when) < 0)
+    joints: Ints = np.zeros(0, np.int64)
+    if len(falls):
+        by_time = np.argsort(when, kind="stable")
+        # In the right order tokens fall less than in the wrong one, or not at all.
+        if _fallen(done[by_time]) == 0 or _fallen(done[by_time]) < _fallen(done):
+            notes.append(f"{named(rows[order[falls]].tolist())}: not in the order of time, so the rows were sorted")
+            order, when = order[by_time], when[by_time]
+        elif column != "time" and np.all(when[falls] <= _OVER * when[falls - 1]):
+            notes.append(f"{named(rows[order[falls]].tolist())}: the time starts over, so it is counted on from there")
+            shift = np.zeros(len(when))
+            shift[falls] = when[falls - 1]
+            when, joints = when + np.cumsum(shift), falls
+        else:
+            _clock(order, when, falls, rows, column, where, faults)
+    _ties(order, when, tokens[order], rows, joints, column, where, faults)
+    return Arranged(order, when, tuple(notes))
+
+
+def _fallen(tokens: Floats) -> float:
+    """By how much tokens fall in all."""
+    return float(np.maximum(-np.diff(tokens), 0.0).sum())
+
+
+def _clock(order: Ints, when: Floats, falls: Ints, rows: Ints, column: str, where: str, faults: list[Fault]) -> None:
+    bad = Collected(where, column, faults)
+    for place in falls:
+        back = (when[place - 1] - when[place]) / _DAY
+        bad.add(
+            int(rows[order[place]]),
+            f"the clock jumps back by {back:.3g} days, and putting the rows in order would make tokens fall",
+            f"an earlier time than in row {rows[order[place - 1]]}",
+            "times that rise, or a clock that starts over near 0 in a column elapsed",
+            "correct the time, or take the row out",
+        )
+    bad.close()
+
+
+def _ties(
+    order: Ints, when: Floats, done: Floats, rows: Ints, joints: Ints, column: str, where: str, faults: list[Fault]
+) -> None:
+    bad = Collected(where, column, faults)
+    ties = 1 + np.flatnonzero(np.diff(when) == 0)
+    for place in np.setdiff1d(ties, joints):
+        bad.add(
+            int(rows[order[place]]),
+            f"the same time as in row {rows[order[place - 1]]}, but other tokens",
+            f"{done[place]:.6g} and {done[place - 1]:.6g} tokens",
+            "one number of tokens at a time",
+            "take the wrong row out",
+        )
+    bad.close()
+
+
+def kept_tokens(tokens: Floats, rows: Ints, notes: list[str]) -> Floats:
+    """At each row the tokens that were not lost later: k_i = min over j >= i of d_j.
+
+    Where tokens fall the run went back to a checkpoint. The work that it lost adds nothing to k, so that the time it
+    took is lost time and no speed is ever negative.
+    """
+    kept = np.minimum.accumulate(tokens[::-1])[::-1]
+    falls = 1 + np.flatnonzero(np.diff(tokens) < 0)
+    if len(falls):
+        lost = float(np.sum(tokens[falls - 1] - tokens[falls]))
+        notes.append(
+            f"{named(rows[falls].tolist())}: tokens fall, which is taken for a return to a checkpoint; "
+            f"the {lost:.3g} tokens lost count as lost time"
+        )
+    return np.asarray(kept)
+
+
+def gaps(seconds: Floats, rows: Ints, notes: list[str]) -> None:
+    """Note where the log is silent for long: the run may have stood still, or the log be incomplete."""
+    steps = np.diff(seconds)
+    long = np.flatnonzero(steps > max(_GAP * float(np.median(steps)), _DAY))
+    if len(long):
+        days = ", ".join(f"{steps[place] / _DAY:.3g}" for place in long[:5])
+        notes.append(
+            f"after {named(rows[long].tolist())}: no rows for {days} days; what progress there was over the gap counts "
+            "at its average speed"
+        )
