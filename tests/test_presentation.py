@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from uncertain_botec.presentation import amount, row_title
+from uncertain_botec.presentation import amount, percent, row_title
 from uncertain_botec.vocabulary import QUANTITIES
 
 
@@ -45,3 +45,9 @@ def test_no_unit_lacks_its_end(scale: str) -> None:
     """Of no quantity does a title end in a stroke or a hyphen."""
     titles = [row_title(name, f"{scale}{one.unit}") for name, one in QUANTITIES.items()]
     assert [one for one in titles if re.search(r"[/-]\)|\(\W*\)", one)] == []
+
+
+@pytest.mark.parametrize(("error", "text"), [(0.12, "10 %"), (0.0004, "0.04 %"), (1e-6, "<0.001 %"), (1.5, "200 %")])
+def test_a_relative_error_has_one_digit(error: float, text: str) -> None:
+    """And no power of ten."""
+    assert percent(error) == text

@@ -132,7 +132,7 @@ def _error(one: OutputSummary) -> str:
 
 def percent(error: float) -> str:
     """A relative error to one digit."""
-    return f"{100 * error:.1g} %" if error >= 1e-5 else "<0.001 %"
+    return f"{digits(100 * error, 0, 1)} %" if error >= 1e-5 else "<0.001 %"
 
 
 def probability(value: float, error: float, low: float, high: float) -> str:

@@ -17,9 +17,10 @@ from uncertain_botec.presentation import (
     probability,
     row_title,
     sectioned_table,
+    title_of,
 )
 from uncertain_botec.risk.measures import Chance, Figure, Pair
-from uncertain_botec.risk.review import WORST_CREDIBLE, LimitRisk, OutputRisk, RiskReview
+from uncertain_botec.risk.review import WORST_CREDIBLE, Confidence, LimitRisk, OutputRisk, RiskReview
 from uncertain_botec.risk.verdicts import Verdict
 from uncertain_botec.units import digits, readable_scale
 from uncertain_botec.vocabulary import LIMITS, QUANTITIES
@@ -64,40 +65,53 @@ def rows(review: RiskReview) -> Iterator[tuple[str, ...]]:
 
 
 def _cells(one: OutputRisk, asked: float, scale: float) -> Iterator[tuple[str, ...]]:
-    place = digits(one.percentile.value, one.percentile.error, 3)
-    yield f"Point estimate, at P{place}", number(one.point_estimate / scale, 0), "", "", ""
-    for level in one.confidence:
-        label = f"P{_percents(level.level)}" + (", asked for" if level.level == asked else "")
-        more = "" if level.contingency is None else _contingency(level.contingency / scale, level.value / scale)
-        part = "" if level.part is None else _part(level.part)
-        yield label, *_shown(Figure(level.value, level.error), scale), more, part, _error(level.value, level.error)
-    for label, figure in (
-        (f"P{_percents(WORST_CREDIBLE)}, worst credible", one.worst_credible),
-        (f"CVaR{_percents(asked)}, mean of the worst {_percents(1 - asked)} %", one.cvar),
-    ):
-        yield label, *_shown(figure, scale), "", "", _error(figure.value, figure.error)
+    yield f"Point estimate, at P{_place(one.percentile)}", number(one.point_estimate / scale, 0), "", "", ""
+    levels = {level.level: level for level in one.confidence}
+    worst = one.worst_credible
+    levels.setdefault(WORST_CREDIBLE, Confidence(WORST_CREDIBLE, worst.value, worst.error, None, None))
+    for level, it in sorted(levels.items()):
+        label = f"P{_percents(level)}" + (", asked for" if level == asked else "")
+        label += ", worst credible" if level == WORST_CREDIBLE else ""
+        shown, error = _shown(Figure(it.value, it.error), scale), it.error / scale
+        more = "" if it.contingency is None else _contingency(it.contingency / scale, it.value / scale, error)
+        part = "" if it.part is None else _part(it.part, it.error / abs(one.point_estimate))
+        yield label, shown, more, part, _error(it.value, it.error)
+    label = f"CVaR{_percents(asked)}, mean of the worst {_percents(1 - asked)} %"
+    yield label, _shown(one.cvar, scale), "", "", _error(one.cvar.value, one.cvar.error)
 
 
 def _percents(level: float) -> str:
-    return f"{100 * level:.6g}"
+    return f"{100 * level:.9g}"
 
 
-def _shown(figure: Figure, scale: float) -> tuple[str]:
-    return (number(figure.value / scale, figure.error / scale),)
+def _place(figure: Figure) -> str:
+    """A percentile: to two decimals, or two digits of what is left to 0 or 100, as far as its error allows."""
+    left = min(figure.value, 100 - figure.value)
+    finest = max(1 - math.floor(math.log10(left)), 2) if left > 0 else 2
+    text = digits(figure.value, max(figure.error, 10.0**-finest), 12)
+    return text.rstrip("0").removesuffix(".") if "." in text else text
 
 
-def _contingency(more: float, value: float) -> str:
+def _shown(figure: Figure, scale: float) -> str:
+    return "?" if math.isnan(figure.value) else number(figure.value / scale, figure.error / scale)
+
+
+def _contingency(more: float, value: float, error: float) -> str:
     """To three digits, and to no more decimals than the quantile is printed with."""
     if not math.isfinite(more):
         return number(more, 0)
     grain = 10.0 ** (math.floor(math.log10(abs(value))) - 3) if value else 0.0
-    text = "0" if abs(more) <= grain / 2 else number(more, grain, 3)
+    text = "0" if abs(more) <= grain / 2 else number(more, max(error, grain) if math.isfinite(error) else grain, 3)
     return f"+{text}" if more > 0 and text != "0" else text
 
 
-def _part(part: float) -> str:
+def _part(part: float, error: float) -> str:
+    """In percent, to one decimal or what its error allows."""
+    if not math.isfinite(part):
+        return "∞"
+    decimals = min(1, -math.floor(math.log10(100 * error))) if 0 < error < math.inf else 1
     # Adding zero turns -0.0 into 0.0.
-    return f"{round(100 * part, 1) + 0.0:+,.1f} %" if math.isfinite(part) else "∞"
+    return f"{round(100 * part, decimals) + 0.0:+,.{max(decimals, 0)}f} %"
 
 
 def _error(value: float, error: float) -> str:
@@ -115,7 +129,7 @@ def statements(review: RiskReview) -> Iterator[tuple[str, str]]:
     if review.both is not None:
         yield "Budget and deadline", f"both met with probability {_chance(review.both)}"
     if review.pair is not None:
-        yield f"Joint {_percents(review.pair.level)} %", _pair(review.pair)
+        yield f"Joint {_percents(review.pair.level)} %", _pair(review, review.pair)
     for verdict in review.verdicts:
         yield "Met" if verdict.met else "NOT MET", f"{verdict.text}: {outcome(verdict)}"
     yield from in_words(review.scenario.choices_in_force)
@@ -135,14 +149,19 @@ def _limit(one: LimitRisk, unit: str) -> str:
     return f"{met}; expected overrun {_with_error(expected, unit)}, and {_with_error(mean, unit)} where it is overrun"
 
 
-def _pair(pair: Pair) -> str:
+def _pair(review: RiskReview, pair: Pair) -> str:
     cost, time = (QUANTITIES[name].unit for name in LIMITS.values())
     if math.isinf(pair.budget.value) or math.isinf(pair.deadline.value):
         return f"no budget and deadline are kept together with {_percents(pair.level)} %: too many runs never finish"
-    place = digits(pair.percentile.value, pair.percentile.error)
+    # Where single values have probability both may be kept more often, and one of them more often than the other.
+    more = pair.kept.low > pair.level
+    kept = _chance(pair.kept) if more else f"{_percents(pair.level)} %"
+    uncertain = [title_of(name).lower() for name in LIMITS.values() if not review.outputs[name].exact]
+    who = "each" if len(uncertain) > 1 else f"the {uncertain[0]}"
+    least = " or above" if more and len(uncertain) > 1 else ""
     return (
         f"{_with_error(pair.budget, cost)} and {_with_error(pair.deadline, time)} are kept together with "
-        f"{_percents(pair.level)} %: each at P{place} of its own"
+        f"{kept}: {who} at P{_place(pair.percentile)} of its own{least}"
     )
 
 
@@ -157,6 +176,8 @@ def outcome(verdict: Verdict) -> str:
 
 def _with_error(figure: Figure, unit: str) -> str:
     """A figure with its standard error and unit."""
+    if math.isnan(figure.value):
+        return "not known from so few draws"
     if math.isinf(figure.value):
         return f"∞ {unit}"
     scale, name = readable_scale(figure.value, unit)

@@ -23,6 +23,9 @@ _MOST_ROWS = 12
 # An input with a smaller part of the variance is counted with the rest.
 _SMALL_SHARE = 0.005
 
+# A part of the variance that is smaller is rounding.
+_ROUNDED = 1e-12
+
 _BAR = (8, 48)
 
 
@@ -42,7 +45,7 @@ def renderable(study: Sensitivity) -> Group:
     head = [Text(study.scenario.title, style="bold"), Text(_lead(study)), Text()]
     *first, (title, table) = blocks
     parts = [part for heading, one in first for part in (Text(heading, style="bold"), one)]
-    return Group(*head, *parts, page(title, table, _findings(study, shown), _reading(study)))
+    return Group(*head, *parts, page(title, table, _findings(study, shown), _reading(study, shown)))
 
 
 def as_text(study: Sensitivity, width: int = 100) -> str:
@@ -69,10 +72,16 @@ def _lead(study: Sensitivity) -> str:
     """The output in one line."""
     name = title_of(study.output)
     scale, unit = readable_scale(study.overall.median, study.unit)
-    median = number(study.overall.median / scale, study.overall.median_error / scale)
+    one = study.overall
+    median = _with_error(one.median / scale, one.median_error / scale)
     middle = number(study.at_medians / scale, 0)
-    mean = number(study.overall.mean / scale, study.overall.mean_error / scale) if _resolved(study.overall) else "?"
+    mean = _with_error(one.mean / scale, one.mean_error / scale) if _resolved(one) else "?"
     return f"{name} ({unit}): mean {mean}, median {median}; at medians of all inputs {middle}"
+
+
+def _with_error(value: float, error: float) -> str:
+    known = 0 < error < math.inf and math.isfinite(value)
+    return f"{number(value, error)} ± {_rough(error)}" if known else number(value, 0)
 
 
 def _resolved(tail: Tail) -> bool:
@@ -162,12 +171,16 @@ def _shares(study: Sensitivity, shown: list[InputSensitivity]) -> tuple[str, Tab
     rest = [one for one in study.inputs if one.shapley and one.influence == "uncertain" and one not in shown]
     if rest:
         total = sum(one.shapley.value for one in rest if one.shapley)
-        table.add_row(f"{len(rest)} more, together", *(_cell(total) if study.resolved else ("?",)))
+        names = "1 more" if len(rest) == 1 else f"{len(rest)} more, together"
+        table.add_row(names, _cell(total) if study.resolved else "?")
     return title.get(study.scale, f"Variance of {name}"), table
 
 
-def _cell(part: float) -> tuple[str]:
-    return (digits(max(100 * part, 0.0), 0.05, 3),)
+def _cell(part: float) -> str:
+    """A small part, in percent to one decimal."""
+    if part < _ROUNDED:
+        return "0"
+    return digits(100 * part, 0.1, 3) if part >= 0.0005 else "<0.1"
 
 
 def _percent(index: Index | None, study: Sensitivity) -> tuple[str, str]:
@@ -176,8 +189,8 @@ def _percent(index: Index | None, study: Sensitivity) -> tuple[str, str]:
         return "n/a", ""
     if not study.resolved:
         return "?", ""
-    if index.error == 0:
-        return f"{100 * index.value:g}", ""
+    if index.error < _ROUNDED:
+        return f"{100 * index.value:.4g}", ""
     value, low, high = (100 * min(max(part, 0.0), 1.0) for part in (index.value, index.low, index.high))
     # The ends are as uncertain as the value: a digit more than its error's would say nothing.
     error = max(100 * index.error, 0.01)
@@ -194,20 +207,28 @@ def _worth(worth: InformationWorth) -> tuple[str, Table]:
     for name, one in few.items():
         table.add_row(name, *_money(one, worth.perfect, scale))
     if len(few) < len(worth.inputs):
-        rest = f"{len(worth.inputs) - len(few)} {'more' if few else 'inputs'}"
-        table.add_row(f"{rest}, each", _below(worth, few, scale))
+        count = len(worth.inputs) - len(few)
+        rest = f"{count} {'more' if few else 'inputs' if count > 1 else 'input'}"
+        table.add_row(f"{rest}, each" if count > 1 else rest, _below(worth, few, scale))
     if worth.sets:
         table.add_section()
         for name, one in worth.sets.items():
             table.add_row(name, *_money(one, worth.perfect, scale))
     table.add_section()
-    table.add_row("everything", *_money(worth.perfect, worth.perfect, scale))
+    everything = worth.perfect
+    told = everything.value > 0 or everything.error == 0
+    table.add_row("everything", *(_money(everything, everything, scale) if told else (_bound(everything.high, scale),)))
     return "What to measure first", table
 
 
 def _below(worth: InformationWorth, few: Mapping[str, Index], scale: float) -> str:
     """The largest that any that is not listed may well be worth."""
     most = max((one.high for name, one in worth.inputs.items() if name not in few), default=0.0)
+    return _bound(most, scale)
+
+
+def _bound(most: float, scale: float) -> str:
+    """What something is worth less than."""
     return f"<{_rough(most / scale)}" if most > 0 else "0"
 
 
@@ -217,7 +238,7 @@ def _rough(value: float) -> str:
 
 def _money(one: Index, perfect: Index, scale: float) -> tuple[str, str, str]:
     if one.error == 0:
-        return number(one.value / scale, 0), "", "0" if one.value == 0 else ""
+        return number(one.value / scale, 0) if one.value else "0", "", "0" if one.value == 0 and perfect.value else ""
     part = digits(100 * one.value / perfect.value, 100 * one.error / perfect.value, 3) if perfect.value > 0 else ""
     return number(one.value / scale, one.error / scale), _rough(one.error / scale), part
 
@@ -265,16 +286,24 @@ def _amount(one: Index) -> str:
         return "nothing"
     if not math.isfinite(one.value):
         return f"{'-' if one.value < 0 else ''}∞ USD"
-    scale, unit = readable_scale(one.value, "USD")
-    return f"{number(one.value / scale, one.error / scale)} {unit}"
+    # Of what is printed: what rounds to a trillion is no thousand billion.
+    value = float(f"{one.value:.4g}")
+    scale, unit = readable_scale(value, "USD")
+    return f"{number(value / scale, one.error / scale)} {unit}"
 
 
-def _reading(study: Sensitivity) -> str:
-    text = (
-        "Tenths: the draws where the input is lowest (░) or highest (█), all others as they then come. "
-        "Alone: this input at its P10 or P90 (10 % and 90 % chance of being at or below), all others at their medians. "
-        "Share: Shapley effect; the shares of all inputs make 100 %. By itself: what knowing the input would take away."
-    )
+def _reading(study: Sensitivity, shown: list[InputSensitivity]) -> str:
+    """How to read the tables that there are."""
+    texts = []
+    if shown:
+        texts.append(
+            "Tenths: the draws where the input is lowest (░) or highest (█), all others as they then come. "
+            "Alone: this input at its P10 or P90 (10 % and 90 % chance of being at or below), all others at their "
+            "medians. Share: Shapley effect; the shares of all inputs make 100 %. By itself: what knowing the input "
+            "would take away."
+        )
     if study.information is not None:
-        text += " Worth: what deciding with that known gains on average (EVPPI), the most that a measurement may cost."
-    return text
+        texts.append(
+            "Worth: what deciding with that known gains on average (EVPPI), the most that a measurement may cost."
+        )
+    return " ".join(texts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,8 +151,7 @@ def _tally(values: Floats) -> Tally:
             else (float(finite.mean(dtype=np.float64)), float(finite.std(dtype=np.float64)))
         )
     return Tally(
-        quantiles(flat, levels),
-        quantile_errors(*_around(rows, levels)[:2], rows.shape[1], np.array(levels)),
+        *quantiles_and_errors(rows, flat, levels),
         mean,
         float(standard_error(mean_of(*finite_sums(rows)))),
         sd,
@@ -160,21 +159,61 @@ def _tally(values: Floats) -> Tally:
     )
 
 
-def quantiles(ordered: Floats, levels: list[float]) -> Floats:
+def quantiles(ordered: Floats, levels: list[float], replicates: int = 1) -> Floats:
     """Quantiles of draws that are sorted along the last axis, which becomes one entry per level.
 
     The quantile at level p lies at position n p + 1/2 (Hazen), which is unbiased in probability for points spread
-    evenly over (0, 1).
+    evenly over (0, 1); beside a value that many draws share it is one of the draws, see `around`.
+
+    Args:
+        ordered: the draws.
+        levels: probabilities.
+        replicates: how many, of one size, the draws are pooled from.
     """
-    return between(*_around(ordered, levels))
+    return between(*_around(ordered, levels, replicates))
 
 
-def _around(ordered: Floats, levels: list[float]) -> tuple[Floats, Floats, Floats]:
-    """The draws on both sides of quantiles, and the part of the way from one to the other."""
-    size = ordered.shape[-1]
-    ranks, parts = hazen(size, np.asarray(levels))
-    left, right = (ordered[..., place].astype(np.float64) for place in (ranks, np.minimum(ranks + 1, size - 1)))
-    return left, right, parts
+def quantiles_and_errors(rows: Floats, flat: Floats, levels: list[float]) -> tuple[Floats, Floats]:
+    """Quantiles of draws that are sorted by replicate and over all, and their standard errors."""
+    left, right, _ = _around(rows, levels)
+    return quantiles(flat, levels, len(rows)), quantile_errors(left, right, rows.shape[1], np.array(levels))
+
+
+def _around(ordered: Floats, levels: list[float], replicates: int = 1) -> tuple[Floats, Floats, Floats]:
+    """As `around`, of draws at hand."""
+
+    def at(places: Counts) -> Floats:
+        return ordered[..., places].astype(np.float64)
+
+    return around(at, ordered.shape[-1], np.asarray(levels), replicates)
+
+
+def around(
+    at: Callable[[Counts], Floats], total: int, levels: Floats, replicates: int = 1
+) -> tuple[Floats, Floats, Floats]:
+    """The draws on both sides of quantiles, and the part of the way from one to the other.
+
+    Beside an atom, a value that many draws share, nothing lies between it and the next draw: the quantile is
+    inf{y: F(y) >= p}. Where F is p itself at the atom, as people like to state it, each replicate of n evenly spread
+    points counts n p at or below, rounded down or up, and so n p rounded down is enough.
+
+    Args:
+        at: the sorted draws at places from 0.
+        total: of all draws.
+        levels: probabilities.
+        replicates: how many they are pooled from.
+    """
+    ranks, parts = hazen(total, levels)
+    left, right = at(ranks), at(np.minimum(ranks + 1, total - 1))
+    least = replicates * np.floor(total // replicates * levels).astype(np.int64) - 1
+    # By mere rounding a few draws may be equal too.
+    many = 2 * replicates
+    low = at(np.maximum(least, 0))
+    below = (least >= many) & (low == at(np.maximum(least - many, 0)))
+    above = (ranks + 1 + many < total) & (right == at(np.minimum(ranks + 1 + many, total - 1)))
+    # Between a run that ends and one that never does, the draws do not tell which: that counts as endless.
+    edge = (least >= 0) & (low < right) & (right < math.inf) & (below | above)
+    return np.where(edge, low, left), np.where(edge, low, right), parts
 
 
 def hazen(total: int, levels: Floats) -> tuple[Counts, Floats]:

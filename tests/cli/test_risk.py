@@ -67,7 +67,7 @@ RISK = table(
     confidence=NUMBER,
     outputs={"type": "object", "additionalProperties": OUTPUT, "minProperties": 1},
     both=maybe(CHANCE),
-    pair=maybe(table(level=NUMBER, percentile=FIGURE, budget=FIGURE, deadline=FIGURE)),
+    pair=maybe(table(level=NUMBER, kept=CHANCE, percentile=FIGURE, budget=FIGURE, deadline=FIGURE)),
     requirements={"type": "array", "items": VERDICT},
     met={"type": "boolean"},
     notes=TEXTS,

@@ -288,6 +288,16 @@ def test_atoms_are_taken_whole() -> None:
     assert balanced_pair(cost, cost, 0.6).budget.value == 1
 
 
+@pytest.mark.parametrize("part", [0.8, 0.9])
+def test_a_pair_of_atoms_is_at_their_own_percentile(part: float) -> None:
+    """A cost of 1 (80 % or 90 %) or 2 and a known time: both at 80 % is the 1, which is kept with all its chance."""
+    cost = dealt(np.repeat([1.0, 2.0], [round(1000 * part), round(1000 * (1 - part))]))
+    pair = balanced_pair(cost, np.full(cost.shape, 7.0), 0.8)
+    assert (pair.budget.value, pair.deadline.value) == (1, 7)
+    assert pair.percentile.value == pytest.approx(100 * part)
+    assert pair.kept.value == pytest.approx(part)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_point_of_the_curve_is_as_likely(kind: str) -> None:
     """P(X <= b, Y <= d) is the level all along the curve, on which more money buys no more time."""

@@ -346,9 +346,16 @@ def test_runs_that_may_never_finish(rate: str, make: Make) -> None:
 
 
 def test_few_draws_are_said(make: Make) -> None:
-    """P99 of so few draws that each replicate has none beyond it is noted."""
-    assert any("few for P99" in note for note in review_risk(make(), draws=256).notes)
-    assert not any("few for P99" in note for note in review_risk(make(), draws=1 << 14).notes)
+    """What fewer than 32 draws decide is not known, whichever level it is, and the note says what is enough."""
+    few = review_risk(make(), draws=256)
+    cost = few.outputs["cost"]
+    unknown = [one.level for one in cost.confidence if math.isnan(one.value)]
+    assert unknown == [0.9]
+    assert math.isnan(cost.worst_credible.value)
+    assert [note for note in few.notes if "not known" in note][-1].endswith("ask for --draws 2^12")
+    enough = review_risk(make(), draws=1 << 12)
+    assert not any("not known" in note for note in enough.notes)
+    assert math.isfinite(enough.outputs["cost"].worst_credible.value)
 
 
 def test_a_review_is_repeatable(make: Make) -> None:

@@ -109,7 +109,7 @@ def assert_says(selector: Selector, expected: tuple[Floats, Floats], size: int) 
 def sorted_out(values: Floats, levels: Sequence[float] = LEVELS) -> tuple[Floats, Floats]:
     """The quantiles of all replicates together, and of each, by sorting."""
     each = quantiles(np.sort(values, axis=1), list(levels))
-    return quantiles(np.sort(values, axis=None), list(levels)), each
+    return quantiles(np.sort(values, axis=None), list(levels), len(values)), each
 
 
 def held(selector: Selector) -> int:

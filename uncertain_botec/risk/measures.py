@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from uncertain_botec.summaries import error_and_bounds
-from uncertain_botec.tallies import Share, quantiles, standard_error
+from uncertain_botec.tallies import Share, quantiles, quantiles_and_errors, standard_error
 
 Floats = npt.NDArray[np.floating[Any]]
 Bools = npt.NDArray[np.bool_]
@@ -27,6 +27,13 @@ class Figure:
 
     value: float
     error: float
+
+
+NOT_KNOWN = Figure(math.nan, math.inf)
+"""What too few draws tell."""
+
+FEW = 32
+"""What is decided by fewer draws than these is biased, and so is its error."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +57,15 @@ class Pair:
     """A budget and a deadline that are kept together with a probability, each at the same percentile of its own.
 
     Attributes:
-        level: the probability of keeping both.
-        percentile: the common percentile, from 0 to 100.
+        level: the probability of keeping both that was asked for.
+        kept: the probability of keeping both, which is more where single values have probability.
+        percentile: from 0 to 100, of the one of them that is kept less often; it is that of both where no single value
+            has probability.
         budget, deadline: the quantiles there.
     """
 
     level: float
+    kept: Chance
     percentile: Figure
     budget: Figure
     deadline: Figure
@@ -97,11 +107,15 @@ def chance(event: Bools, *, exact: bool = False) -> Chance:
 
 
 def quantiles_at(values: Floats, levels: Sequence[float]) -> tuple[Figure, ...]:
-    """Q(p), the value that is not exceeded with probability p, at each of some levels (Hazen's order statistics)."""
+    """Q(p), the least value that is not exceeded with probability p, at each of some levels."""
     rows = np.sort(values, axis=1)
-    pooled = quantiles(np.sort(rows, axis=None), list(levels))
-    errors = standard_error(quantiles(rows, list(levels)), axis=0)
+    pooled, errors = quantiles_and_errors(rows, np.sort(rows, axis=None), list(levels))
     return tuple(map(Figure, pooled.tolist(), errors.tolist()))
+
+
+def enough(draws: int, level: float) -> bool:
+    """Whether so many draws tell the quantile at a level: on both sides of it there are not too few."""
+    return draws * min(level, 1 - level) >= FEW
 
 
 def percentile(values: Floats, value: float, *, exact: bool = False) -> Figure:
@@ -146,6 +160,10 @@ def mean_overrun(values: Floats, limit: float, *, exact: bool = False) -> Figure
     value = float(sums.sum() / total)
     if np.count_nonzero(counts) < 2:
         return Figure(value, math.inf)
+    beyond = values[over]
+    if beyond.min() == beyond.max():
+        # Of one value alone the sums would round.
+        return Figure(float(beyond[0]) - limit, 0.0)
     # A ratio of sums errs, to first order, as its numerator does less the ratio times its denominator.
     residuals = sums - value * counts if math.isfinite(value) else sums
     return Figure(value, float(standard_error(residuals)) * len(counts) / total)
@@ -195,21 +213,24 @@ def balanced_pair(cost: Floats, time: Floats, level: float) -> Pair:
     Returns:
         The pair. A confidence of p in each alone would be less than p in both.
     """
-    pooled = _balanced(cost.reshape(-1), time.reshape(-1), level)
-    each = np.array([_balanced(*rows, level) for rows in zip(cost, time, strict=True)])
+    rows = len(cost)
+    pooled = _balanced(cost.reshape(-1), time.reshape(-1), level, rows)
+    each = np.array([_balanced(*both, level) for both in zip(cost, time, strict=True)])
     share, budget, deadline = map(Figure, pooled, standard_error(each, axis=0).tolist())
-    return Pair(level, Figure(100 * share.value, 100 * share.error), budget, deadline)
+    kept = chance((cost <= budget.value) & (time <= deadline.value))
+    return Pair(level, kept, Figure(100 * share.value, 100 * share.error), budget, deadline)
 
 
-def _balanced(cost: Floats, time: Floats, level: float) -> tuple[float, float, float]:
-    """The common level of both, the budget and the deadline."""
+def _balanced(cost: Floats, time: Floats, level: float, replicates: int = 1) -> tuple[float, float, float]:
+    """The part of the draws that keep the one less often kept, the budget and the deadline."""
     ordered = [np.sort(one) for one in (cost, time)]
     # Of equal draws each has the lowest rank: a quantile that reaches one of them reaches all.
     below = [np.searchsorted(some, one) for some, one in zip(ordered, (cost, time), strict=True)]
-    ranks = (np.maximum(*below) + 0.5) / cost.size
-    share = float(quantiles(np.sort(ranks), [level])[0])
-    budget, deadline = (float(quantiles(some, [share])[0]) for some in ordered)
-    return share, budget, deadline
+    ranks = np.sort(np.maximum(*below)).astype(np.float64)
+    reached = math.ceil(float(quantiles(ranks, [level], replicates)[0]))
+    budget, deadline = (float(some[reached]) for some in ordered)
+    kept = min(int(np.searchsorted(some, some[reached], "right")) for some in ordered)
+    return kept / cost.size, budget, deadline
 
 
 def isocurve(cost: Floats, time: Floats, level: float, points: int = 33) -> Isocurve:

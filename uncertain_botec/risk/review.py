@@ -33,8 +33,8 @@ LEVELS = (0.5, 0.7, 0.8, 0.9)
 
 WORST_CREDIBLE = 0.99
 
-# With fewer draws than this beyond a quantile in each replicate, its error is hardly known itself.
-_FEW = 4
+# More draws than this are not advised: they are all kept in memory.
+_MOST_DRAWS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Confidence:
 
     Attributes:
         level: the probability of being at or below.
-        value: the quantile.
+        value: the quantile; nan, with an infinite error, where too few draws lie beyond it.
         error: its standard error, and that of the contingency, for the point estimate is exact.
         contingency: what lies between the point estimate and the quantile; None where the point estimate is infinite.
         part: the contingency as a part of the point estimate; None where that is infinite or nothing.
@@ -86,7 +86,7 @@ class OutputRisk:
         percentile: where among the draws the point estimate lies, from 0 to 100.
         confidence: the quantiles with their contingency, in ascending order.
         cvar: the mean of the worst outcomes, those beyond the confidence asked for.
-        worst_credible: P99.
+        worst_credible: P99. This and the CVaR are nan, with an infinite error, where too few draws lie beyond.
         limit: the budget or the deadline, if there is one.
     """
 
@@ -110,7 +110,7 @@ class RiskReview:
         outputs: cost and training time, as far as they are computed; all outputs where neither is.
         both: the chance of keeping budget and deadline, the joint confidence level; None unless both are stated.
         pair: a budget and a deadline that are kept together with the confidence asked for; None without cost and time,
-            or where both are known exactly.
+            where both are known exactly, or where too few draws lie beyond.
         verdicts: on the requirements, in their order.
         notes: what the reader should know, such as what is not reviewed.
         provenance: of the draws.
@@ -131,10 +131,11 @@ class RiskReview:
         return tuple(one for one in self.verdicts if not one.met)
 
     def to_dict(self) -> dict[str, Any]:
-        """The documented JSON form, schema `uncertain-botec/risk/1`; numbers are unrounded, null is infinite or none.
+        """The documented JSON form, schema `uncertain-botec/risk/1`; numbers are unrounded.
 
-        Keys are those of the fields; a figure is `{"value", "error"}`, a chance `{"value", "error", "low", "high"}`.
-        Amounts are in the `unit` of their output, percentiles from 0 to 100, levels and chances from 0 to 1.
+        Null is infinite, unknown or none. Keys are those of the fields; a figure is `{"value", "error"}`, a chance
+        `{"value", "error", "low", "high"}`. Amounts are in the `unit` of their output, percentiles from 0 to 100,
+        levels and chances from 0 to 1.
         """
         made = self.provenance
         return {
@@ -257,7 +258,8 @@ def _reviewed(draws: Draws, confidence: float, requirements: Sequence[Requiremen
     names = [name for name in (cost, time) if name in draws.outputs] or list(draws.outputs)
     points = at_medians(scenario)[1]
     pair = None
-    if names == [cost, time] and not (scenario.certain(cost) and scenario.certain(time)):
+    told = measures.enough(draws.provenance.draws, confidence)
+    if names == [cost, time] and told and not (scenario.certain(cost) and scenario.certain(time)):
         pair = _shown_pair(measures.balanced_pair(draws.values[cost], draws.values[time], confidence))
     return RiskReview(
         scenario=scenario,
@@ -266,7 +268,7 @@ def _reviewed(draws: Draws, confidence: float, requirements: Sequence[Requiremen
         both=_both(draws, [one for name, one in scenario.limits.items() if name in LIMITS and one.output in names]),
         pair=pair,
         verdicts=tuple(judge(one, draws) for one in requirements),
-        notes=tuple(_notes(draws)),
+        notes=tuple(_notes(draws, confidence)),
         provenance=draws.provenance,
     )
 
@@ -277,7 +279,11 @@ def _output(draws: Draws, name: str, point: float, confidence: float) -> OutputR
     # What is known exactly the engine computes from the same numbers, perhaps rounding otherwise.
     point = float(values.flat[0]) if exact else point
     levels = sorted({*LEVELS, confidence})
-    *confident, worst = measures.quantiles_at(values, (*levels, WORST_CREDIBLE))
+    every = (*levels, WORST_CREDIBLE)
+    known = [exact or measures.enough(values.size, level) for level in every]
+    found = zip(measures.quantiles_at(values, every), known, strict=True)
+    *confident, worst = (one if told else measures.NOT_KNOWN for one, told in found)
+    tail = measures.cvar(values, confidence) if known[levels.index(confidence)] else measures.NOT_KNOWN
     limit = next((one for key, one in draws.scenario.limits.items() if key in LIMITS and one.output == name), None)
     return OutputRisk(
         unit=unit,
@@ -285,14 +291,14 @@ def _output(draws: Draws, name: str, point: float, confidence: float) -> OutputR
         point_estimate=_shown(point, unit),
         percentile=measures.percentile(values, point, exact=exact),
         confidence=tuple(_confidence(*one, point, unit) for one in zip(levels, confident, strict=True)),
-        cvar=_figure(measures.cvar(values, confidence), unit),
+        cvar=_figure(tail, unit),
         worst_credible=_figure(worst, unit),
         limit=None if limit is None else _limit(values, limit, unit, exact),
     )
 
 
 def _confidence(level: float, figure: Figure, point: float, unit: str) -> Confidence:
-    more = figure.value - point if math.isfinite(point) else None
+    more = figure.value - point if math.isfinite(point) and not math.isnan(figure.value) else None
     part = more / point if more is not None and point else None
     shown = _figure(figure, unit)
     return Confidence(level, shown.value, shown.error, None if more is None else _shown(more, unit), part)
@@ -320,16 +326,26 @@ def _both(draws: Draws, limits: Sequence[Marker]) -> Chance | None:
     return measures.chance(first & second, exact=failed or len(known) == len(limits))
 
 
-def _notes(draws: Draws) -> list[str]:
-    notes = []
+def _notes(draws: Draws, confidence: float) -> list[str]:
+    notes: list[str] = []
     for limit, output in LIMITS.items():
         if output not in draws.outputs:
             notes.append(f"{output} is not computed here, so there is no {limit} to review")
         elif limit not in draws.scenario.limits:
             notes.append(f"no {limit} is stated")
-    if draws.provenance.size * (1 - WORST_CREDIBLE) < _FEW:
-        notes.append(f"{draws.provenance.draws:,} draws are few for P99: it is less accurate than it says")
+    if not all(map(draws.scenario.certain, draws.outputs)):
+        levels = sorted({*LEVELS, WORST_CREDIBLE, confidence})
+        notes += [_lacking(draws, one) for one in levels if not measures.enough(draws.provenance.draws, one)]
     return notes
+
+
+def _lacking(draws: Draws, level: float) -> str:
+    """Why a quantile is not known, and what to do."""
+    count, beyond = draws.provenance.draws, min(level, 1 - level)
+    power = math.ceil(math.log2(measures.FEW / beyond))
+    more = f"ask for --draws 2^{power}" if 2**power <= _MOST_DRAWS else "ask for a level that is less extreme"
+    what = f"P{100 * level:.9g} is not known: {count * beyond:.2g} of {count:,} draws lie beyond it"
+    return f"{what}, and {measures.FEW} are the least that tell it; {more}"
 
 
 def _shown(value: float, unit: str) -> float:

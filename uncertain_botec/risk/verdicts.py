@@ -102,6 +102,9 @@ def measured(measure: Measure, draws: Draws) -> Chance | Figure:
         names = {_output(one, draws.scenario) for one in measure.events}
         return measures.chance(np.logical_and.reduce(events), exact=all(map(draws.scenario.certain, names)))
     values = draws.values[measure.output]
+    certain = isinstance(measure, Mean) or draws.scenario.certain(measure.output)
+    if not certain and not measures.enough(values.size, measure.level):  # type: ignore[union-attr]
+        return measures.NOT_KNOWN
     if isinstance(measure, Quantile):
         return measures.quantiles_at(values, [measure.level])[0]
     return measures.mean(values) if isinstance(measure, Mean) else measures.cvar(values, measure.level)

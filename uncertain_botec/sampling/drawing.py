@@ -17,7 +17,7 @@ from uncertain_botec.sampling.kernel import Arrays, Beliefs, drawn_inputs
 from uncertain_botec.sampling.luck import KernelLuck
 from uncertain_botec.sampling.points import PointSet, point_set
 from uncertain_botec.scenario import Scenario
-from uncertain_botec.tallies import LEVELS, Estimate, Floats, Share, hazen, quantile_errors, quantiles
+from uncertain_botec.tallies import LEVELS, Estimate, Floats, Share, quantiles_and_errors
 
 # Draws of all scenarios together that one call of the kernel makes: their arrays are to stay in a processor's cache.
 _TOGETHER = 1 << 17
@@ -116,13 +116,7 @@ def _estimate(values: Floats, marks: Sequence[float]) -> Estimate:
     """Quantiles and shares of draws, with errors from their replicates."""
     levels = list(LEVELS.values())
     rows = np.sort(values, axis=1)
-    ranks, _ = hazen(rows.shape[1], np.array(levels))
-    left, right = rows[:, ranks], rows[:, np.minimum(ranks + 1, rows.shape[1] - 1)]
     shares: Mapping[float, Share] = {
         mark: Share((rows <= mark).mean(axis=1), (rows < mark).mean(axis=1), rows.size) for mark in marks
     }
-    return Estimate(
-        quantiles(np.sort(rows, axis=None), levels),
-        quantile_errors(left, right, rows.shape[1], np.array(levels)),
-        shares,
-    )
+    return Estimate(*quantiles_and_errors(rows, np.sort(rows, axis=None), levels), shares)

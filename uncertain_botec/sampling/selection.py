@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from uncertain_botec.sampling.counting import Counted
-from uncertain_botec.tallies import Counts, Floats, between, hazen, quantile_errors
+from uncertain_botec.tallies import Counts, Floats, around, between, hazen, quantile_errors
 
 # Half the width of a bracket, in standard deviations of one replicate's rank: a normal deviate passes it once in 10^15.
 WIDTH = 8.0
@@ -184,18 +184,18 @@ class Selector:
 
     def _pooled(self, size: int) -> Floats:
         """The quantiles over all replicates."""
+        replicates = len(self._below)
         inside, below = self._inside.pooled(self.brackets), self._below.sum(axis=0)[None]
-        return np.asarray(between(*self._around(inside, below, size * len(self._below)))[0])
+        return np.asarray(between(*self._around(inside, below, size * replicates, replicates))[0])
 
-    def _around(self, inside: _Inside, below: Counts, total: int) -> tuple[Floats, Floats, Floats]:
-        """The draws on both sides of quantiles of so many, and parts, of shape (rows of `below`, levels)."""
-        ranks, parts = hazen(total, self._levels)
+    def _around(self, inside: _Inside, below: Counts, total: int, replicates: int = 1) -> tuple[Floats, Floats, Floats]:
+        """As `around`, of shape (rows of `below`, levels)."""
         cells = np.arange(below.size).reshape(below.shape)
-        left, right = (
-            _whichever(inside.at(cells[..., None], rank - below[..., None]))
-            for rank in (ranks, np.minimum(ranks + 1, total - 1))
-        )
-        return left, right, parts
+
+        def at(places: Counts) -> Floats:
+            return _whichever(inside.at(cells[..., None], places - below[..., None]))
+
+        return around(at, total, self._levels, replicates)
 
     def _each(self, some: npt.NDArray[np.bool_]) -> Counts:
         """How many of some draws inside brackets each replicate has."""

@@ -65,7 +65,7 @@ def checked_set(scenario: Scenario, decision: Decision | None, names: Sequence[s
             raise UsageError(f"{scenario.path}: no input is called {name!r}; {near}")
     if not names:
         raise UsageError("a set of inputs names at least one")
-    return tuple(names)
+    return tuple(dict.fromkeys(names))
 
 
 def information_of(

@@ -11,6 +11,9 @@ import numpy as np
 from uncertain_botec.sensitivity.indices import Index, ratio_of
 from uncertain_botec.tallies import Floats
 
+# Of an input of which more neighbours than this are equal, those that are tell enough.
+_MOSTLY = 0.5
+
 
 def first_order(x: Floats, y: Floats, level: float, seed: int = 0) -> Index:
     """The index of one input from draws alone, S = 1 - E[(Y - Y')^2] / (2 Var Y).
@@ -21,7 +24,8 @@ def first_order(x: Floats, y: Floats, level: float, seed: int = 0) -> Index:
 
     The draws have to be independent: on a lattice, draws that are neighbours in one input are a fixed step apart in all
     others, so that how alike Y and Y' are is by design and not by chance. Equal inputs come in random order, so that Y
-    and Y' have this input in common and nothing else.
+    and Y' have this input in common and nothing else; where most are equal, pairs of unequal ones are left out, which
+    lie a whole value apart.
 
     Args:
         x: the input's draws, of shape (replicates, size).
@@ -30,8 +34,11 @@ def first_order(x: Floats, y: Floats, level: float, seed: int = 0) -> Index:
         seed: of the order among equal inputs.
     """
     ties = np.random.default_rng([seed, x.size]).random(x.shape)
-    rows = [row[np.lexsort((tie, values))] for row, values, tie in zip(y, x, ties, strict=True)]
-    unexplained = np.array([np.mean(np.diff(row) ** 2) / 2 for row in rows])
+    unexplained = np.empty(len(x))
+    for place, (row, values, tie) in enumerate(zip(y, x, ties, strict=True)):
+        order = np.lexsort((tie, values))
+        squares, same = np.diff(row[order]) ** 2, np.diff(values[order]) == 0
+        unexplained[place] = np.mean(squares[same] if same.mean() > _MOSTLY else squares) / 2
     wholes = y.var(axis=1, ddof=1)
     return ratio_of(wholes - unexplained, wholes, level)
 

@@ -23,6 +23,9 @@ from uncertain_botec.tallies import Floats
 # How many times the rest is drawn for each draw of a set.
 _INNER = 128
 
+# Farther from a change of the decision than so many times all draws are apart, no draw would change it.
+_FAR = 10.0
+
 Set = tuple[str, ...]
 
 
@@ -126,9 +129,12 @@ def _index(each: Floats, gains: Floats, level: float) -> Index:
 
 
 def _typical(gains: Floats) -> float:
-    """How far gains are from their mean, or from 0 where that is infinite."""
+    """How far gains are from their mean, or from 0 where that is infinite; 0 where they are far from any at all."""
     finite = gains[np.isfinite(gains)]
     if finite.size == gains.size:
+        if gains.min() == gains.max() or gains.max() < -_FAR * np.ptp(gains):
+            # A constant's spread would round, and no draw to come makes good so much.
+            return 0.0
         return float(finite.std())
     return float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0
 
@@ -146,5 +152,7 @@ def ordered(partial: Mapping[Set, Index], perfect: Index) -> dict[Set, Index]:
         least = max((found[other].value for other in found if {*other} <= {*known}), default=0.0)
         value = min(max(one.value, least), perfect.value)
         half = (one.high - one.low) / 2
-        found[known] = Index(value, one.error, max(value - half, 0.0), value + half)
+        # What is worth as much as everything may well be worth more only as far as everything may.
+        high = max(min(value + half, perfect.high), value)
+        found[known] = Index(value, one.error, max(value - half, 0.0), high)
     return {known: found[known] for known in partial}

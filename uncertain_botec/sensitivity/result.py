@@ -75,7 +75,7 @@ class Sensitivity:
         level: the probability of the intervals of indices.
         scale: whose variance is shared out: "log", "rank" or "linear".
         resolved: whether the draws say what that variance is.
-        overall: mean and median of all draws.
+        overall: mean and median, of as many draws that are evenly spread: they err less than those of independent ones.
         at_medians: the output where every input has its median.
         inputs: largest Shapley effect first; those without influence last.
         information: the value of information, or None where there is no decision.

@@ -82,12 +82,13 @@ def analyse_sensitivity(
     wanted = [checked_set(scenario, decision, names) for names in sets]
     model = model_of(scenario, output)
     given = _given(scenario, output, model, draws or _GIVEN, seed)
+    everything = whole(_evenly(model, given, seed))
     scale, shares, unequal = _shares(model, given, scale, draws, seed, level)
     information, undecided = information_of(decision, wanted, draws, seed, level) if decision else (None, "")
     middle, swings = one_at_a_time(model, keys_of(seed, "medians", REPLICATES))
     unit = QUANTITIES[output].unit
     inputs = [
-        _without_influence(scenario, name, given.output, middle, unit)
+        _without_influence(scenario, name, everything, middle, unit)
         if name in scenario.inputs and name not in model.names
         else _input(name, given, swings, _scaled(scale, given), shares, unit, level, seed)
         for name in _listed(scenario, output, model)
@@ -103,7 +104,7 @@ def analyse_sensitivity(
         level,
         scale,
         shares.resolved,
-        _shown(whole(given.output), "", unit),
+        _shown(everything, "", unit),
         float(to_display(middle, unit)),
         tuple(inputs),
         information,
@@ -166,6 +167,15 @@ def _given(scenario: Scenario, output: str, model: Model, draws: int, seed: int)
     values = np.broadcast_to(found[output], (REPLICATES, size))
     twin = model.at(independent("twin"), keys) if model.chance else None
     return _Given({name: found[name] for name in model.names}, values, twin)
+
+
+def _evenly(model: Model, given: _Given, seed: int) -> Floats:
+    """The output at as many points that are evenly spread: its mean and median err less than those of `given`."""
+    if not model.names:
+        return given.output
+    size = 1 << (given.output.shape[1] - 1).bit_length()
+    points = point_set("sobol", size * REPLICATES, seed, REPLICATES)
+    return model.at(drawn(points, model.streams, "evenly", 0, size), keys_of(seed, "evenly", REPLICATES))
 
 
 def _shares(
@@ -245,11 +255,10 @@ def _input(
     )
 
 
-def _without_influence(scenario: Scenario, name: str, y: Floats, middle: float, unit: str) -> InputSensitivity:
+def _without_influence(scenario: Scenario, name: str, everywhere: Tail, middle: float, unit: str) -> InputSensitivity:
     """One that moves nothing: it is known, or the output is not computed from it."""
     one = scenario.inputs[name]
     own = QUANTITIES[name].unit
-    everywhere = whole(y)
     ends = one.distribution.quantile(level_of_z(np.array([-Z90, Z90])))
     low, high = (_shown(replace(everywhere, threshold=float(end)), own, unit) for end in ends)
     shown = float(to_display(middle, unit))
