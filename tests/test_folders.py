@@ -237,3 +237,24 @@ def test_a_read_only_folder(tmp_path: Path) -> None:
     finally:
         tmp_path.chmod(0o755)
     assert whole(tmp_path / "folder") == "old"
+
+
+@pytest.mark.parametrize("where", [".", "..", "", "../inner", "link"])
+def test_the_folder_that_one_is_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    """Neither it nor one above it is exchanged under one's feet, by whatever path; one within it is written."""
+    put(tmp_path, "old")
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    Path("link").symlink_to(tmp_path)
+    with pytest.raises(UsageError, match="the one that you are in, or holds it"):
+        put(Path(where), "new")
+    assert whole(tmp_path) == "old"
+    put(Path("own"), "new")
+    assert whole(tmp_path / "inner" / "own") == "new"
+
+
+def test_the_file_in_the_way(tmp_path: Path) -> None:
+    """What is named is the file, not what was to stand below it."""
+    (tmp_path / "file").write_text("", "utf-8")
+    with pytest.raises(UsageError, match=r"/file: this is a file; name a folder"):
+        put(tmp_path / "file" / "folder" / "inner", "new")

@@ -56,17 +56,22 @@ def replace_folder(folder: Path, marker: str, kind: str, fill: Callable[[Path], 
 
 
 def _unwritable(folder: Path, error: Exception) -> UsageError:
+    if isinstance(error, NotADirectoryError):
+        return UsageError(f"{file_in_the_way(folder)}: this is a file; name a folder")
     return UsageError(f"{folder}: cannot be written: {getattr(error, 'strerror', None) or error}")
 
 
 def check_replaceable(folder: Path, marker: str, kind: str) -> None:
-    """Refuse a folder that is not of this kind, or that somebody put a file of their own into."""
+    """Refuse a folder that is not of this kind, that somebody put a file of their own into, or that one is in."""
     try:
+        if _is_in(folder):
+            what = "is the one that you are in, or holds it, and would be exchanged for another under your feet"
+            raise UsageError(f"{folder}: this folder {what}; name one in it, such as {folder / 'report'}")
         found = sorted(_files(folder))
     except FileNotFoundError:
         return
-    except NotADirectoryError:
-        raise UsageError(f"{folder}: this is a file; name a folder") from None
+    except NotADirectoryError as error:
+        raise _unwritable(folder, error) from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{folder}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if not found:
@@ -77,6 +82,21 @@ def check_replaceable(folder: Path, marker: str, kind: str) -> None:
         raise UsageError(f"{folder}: this folder {what}, so it is not replaced; name another one")
     if own := [name for name in found if name not in {*named, marker}]:
         raise UsageError(f"{folder}: {own[0]} is not of the report that is there; move it, or name another folder")
+
+
+def file_in_the_way(folder: Path) -> Path:
+    """What is not a folder of all that a path goes through."""
+    return next((one for one in (*reversed(folder.parents), folder) if one.exists() and not one.is_dir()), folder)
+
+
+def _is_in(folder: Path) -> bool:
+    """Whether the process, and so the shell that started it, is in a folder."""
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:
+        # It was removed.
+        return False
+    return folder.resolve() in (here, *here.parents)
 
 
 def _files(folder: Path) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from uncertain_botec.draws import Draws
 from uncertain_botec.errors import UsageError
+from uncertain_botec.folders import file_in_the_way
 from uncertain_botec.library import PRIORS, SCHEMA_FILE
 from uncertain_botec.scenario import dump_scenario
 from uncertain_botec.summaries import Summary
@@ -27,7 +28,7 @@ def check_writable(folder: Path) -> None:
 def _exists(path: Path, what: str) -> bool:
     try:
         path.lstat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
         raise _unwritable(what, error) from None
@@ -109,6 +110,8 @@ def _workplace(folder: Path, named: str) -> Iterator[str]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         place = tempfile.TemporaryDirectory(dir=folder, prefix=".botec-", ignore_cleanup_errors=True)
+    except NotADirectoryError:
+        raise UsageError(f"{named}: {file_in_the_way(folder)} is a file; name a folder") from None
     except (OSError, ValueError) as error:
         raise _unwritable(named, error) from None
     with place as name:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,6 +30,8 @@ BAD = [
     (["--nonsense"], "--nonsense"),
     (["--set", "inputs.mfu.p90=45"], 'write "45 %"'),
     (["--out", "/proc/nothing"], "cannot be written"),
+    (["--out", ""], "names no folder"),
+    (["--out", f"{__file__}/results/inner"], f"{Path(__file__).name} is a file"),
 ]
 
 
@@ -40,6 +43,17 @@ def test_bad_option(botec: Botec, options: list[str], says: str) -> None:
     assert says in result.err
     assert "Traceback" not in result.err
     assert result.out == ""
+
+
+@pytest.mark.parametrize(
+    "command", [["report", "gpt-3"], ["compare", "gpt-3", "gpt-3"], ["sweep", "gpt-3", "--over", "mfu=0.3,0.4"]]
+)
+@pytest.mark.parametrize(("folder", "says"), [("", "names no folder"), (".", "the one that you are in")])
+def test_bad_folder(botec: Botec, command: list[str], folder: str, says: str) -> None:
+    """A report is not put into no folder, nor in place of the one that the user is in."""
+    result = botec(*command, "--out", folder)
+    assert (result.code, result.out) == (2, "")
+    assert says in result.err
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ import pytest
 
 from tests.decisions.conftest import ACCELERATOR_DAYS, COST, COST_SIGMA, TIME_SIGMA, Make
 from uncertain_botec import Scenario, load_scenario, sample, size, sweep
+from uncertain_botec.decisions.estimating import DRAWS
 from uncertain_botec.decisions.figures import DecisionError
 from uncertain_botec.decisions.surface import Point, Sweep
-from uncertain_botec.decisions.sweeping import DRAWS, grid
+from uncertain_botec.decisions.sweeping import grid
 from uncertain_botec.errors import UsageError
 from uncertain_botec.units import to_display
 
@@ -34,6 +35,21 @@ def test_closed_form(make: Make) -> None:
         assert one.outputs["training_time"].p90 == pytest.approx(days * math.exp(Z90 * 0.2), rel=1e-3)
         chance = one.limits["deadline"]
         assert chance.value == pytest.approx(NormalDist().cdf(math.log(30 / days) / 0.2), abs=1e-3)
+
+
+def test_more_accuracy_is_never_less(make: Make) -> None:
+    """What is more than can be had gets the best there is, and is told by how much it is missed."""
+    jumping = {"tokens": '{ family = "choice", values = ["1e12 token", "2e12 token"], weights = [0.3, 0.7] }'}
+    for scenario in (make(), make(jumping)):
+        errors = []
+        for accuracy in (5e-3, 1e-4, 1e-6, 1e-14):
+            found = sweep(scenario, {"accelerators": [256, 512]}, accuracy=accuracy)
+            spreads = [one.outputs[name] for one in found.points for name in ("cost", "training_time")]
+            errors.append(max(max(one.errors) / one.p50 for one in spreads))
+        assert errors == sorted(errors, reverse=True)
+        assert "at 2 of 2 points quantiles have relative standard errors of up to" in found.notes[-1]
+        assert found.notes[-1].endswith("not the 1e-12 % that was asked for")
+        assert "asked for" not in " ".join(sweep(scenario, {"accelerators": [256, 512]}).notes)
 
 
 def by_hand(points: tuple[Point, ...]) -> set[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 import threading
 import time
@@ -98,7 +97,11 @@ def forecast(
     as_json: Json = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Also write summary.json, scenario.toml and draws.nc (ArviZ) there."),
+        typer.Option(
+            metavar="DIR",
+            parser=options.folder_of,
+            help="Also write summary.json, scenario.toml and draws.nc (ArviZ) there.",
+        ),
     ] = None,
     sampler: Annotated[Sampler, typer.Option(help="Point set.")] = Sampler.LATTICE,
     precision: Annotated[Precision, typer.Option(help="Arithmetic in the kernel.")] = Precision.FLOAT64,
@@ -345,7 +348,7 @@ def schema() -> None:
     """Print the JSON Schema of a prior file, for editors."""
     from uncertain_botec.prior_files.schema import json_schema
 
-    print(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    _print_json(json_schema())
 
 
 def _require(unmet: Sequence[str]) -> None:

@@ -95,6 +95,13 @@ def _part(text: str, fault: str) -> float:
     return value
 
 
+def folder_of(text: str) -> Path:
+    """The folder that a text names; an empty one, such as of a variable that is not set, names none."""
+    if not text.strip():
+        raise UsageError(f"--out '{text}': this names no folder; name one, such as results")
+    return Path(text)
+
+
 def complete_run(incomplete: str) -> list[str]:
     """The shipped runs that begin so."""
     return [name for name in shipped("runs") if name.startswith(incomplete)]
@@ -118,6 +125,7 @@ ReportTo = Annotated[
     typer.Option(
         "--out",
         metavar="DIR",
+        parser=folder_of,
         help="Also write a report there (HTML, Markdown, JSON, figures); replaces a report, and nothing else.",
     ),
 ]

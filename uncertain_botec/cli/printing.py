@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from uncertain_botec.cli.streams import takes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,13 +20,16 @@ if TYPE_CHECKING:
 
 def print_json(document: dict[str, Any]) -> None:
     """A document as JSON, without infinite numbers."""
-    print(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    # Escapes lose nothing where the encoding would.
+    print(text if takes(text) else json.dumps(document, indent=2, allow_nan=False))
 
 
 def say(*lines: str) -> None:
-    """Lines on standard error."""
-    for line in lines:
-        print(line, file=sys.stderr)
+    """Lines on standard error; where nobody can read them, that costs no results."""
+    with suppress(OSError):
+        for line in lines:
+            print(line, file=sys.stderr)
 
 
 def console() -> Console:

@@ -17,7 +17,10 @@ from uncertain_botec.cli.printing import print_json, say
 def report(
     run: Run,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder to write or to replace; reports/RUN if not said.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", parser=options.folder_of, help="The folder to write or to replace; reports/RUN if not said."
+        ),
     ] = None,
     budget: Annotated[
         str | None, typer.Option(metavar="AMOUNT", help="Such as 5MUSD or '800e3 USD', in place of the file's.")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uncertain_botec.decisions.axes import Axis, read_axes
+from uncertain_botec.decisions.estimating import estimated, missed
 from uncertain_botec.decisions.figures import (
     CONFIDENCE,
     COST,
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
 ACCURACY = 5e-3
 """The relative standard error of a quantile that is enough to choose by."""
-
-DRAWS = 1 << 13
-"""Draws of each point for outputs that no integration makes smooth."""
 
 # P90s that differ by less than this, relative to themselves, are the same number solved for or rounded otherwise.
 _SAME = 1e-6
@@ -75,7 +73,7 @@ def sweep(
         raise UsageError(f"a confidence of {confidence:g} is not between 0 and 1")
     axes, scenarios = grid(run, over, settings)
     outputs = [_wanted(one) for one in scenarios]
-    estimates = _estimated(scenarios, outputs, accuracy, seed, device)
+    estimates = estimated(scenarios, outputs, accuracy, seed, device)
     bare = [
         _point(tuple(axis.printed(place) for axis, place in zip(axes, places, strict=True)), one, found, confidence)
         for places, one, found in zip(_places(axes), scenarios, estimates, strict=True)
@@ -92,7 +90,7 @@ def sweep(
         points,
         _cheapest(points),
         front,
-        tuple(_notes(axes, scenarios, points, confidence)),
+        (*_notes(axes, scenarios, points, confidence), *missed(estimates, decided_by(scenarios[0]), accuracy)),
         seed,
     )
 
@@ -242,23 +240,7 @@ def _reaching(scenario: Scenario) -> set[str]:
     return {name for output in _wanted(scenario) for name in scenario.plan.reaching(output)}
 
 
-# --- estimates --------------------------------------------------------------------------------------------------------
-
-
-def _estimated(
-    scenarios: Sequence[Scenario], outputs: Sequence[Sequence[str]], accuracy: float, seed: int, device: str
-) -> list[dict[str, Estimate]]:
-    """Smooth estimates where there are any, draws of the rest."""
-    from uncertain_botec.sampling.batches import estimate_many
-    from uncertain_botec.sampling.drawing import drawn_many
-
-    wanted = tuple(dict.fromkeys(name for names in outputs for name in names))
-    found = estimate_many(scenarios, wanted, accuracy=accuracy, seed=seed, device=device, draw=False)
-    lacking = [tuple(name for name in names if name not in one) for names, one in zip(outputs, found, strict=True)]
-    if any(lacking):
-        drawn = drawn_many(scenarios, lacking, DRAWS, seed=seed, device=device)
-        found = [one | more for one, more in zip(found, drawn, strict=True)]
-    return found
+# --- points ----------------------------------------------------------------------------------------------------------
 
 
 def _point(
