@@ -131,7 +131,7 @@ def test_a_folder_that_cannot_be_written(start: Start, tmp_path: Path) -> None:
     began = time.monotonic()
     children = start(options, options)
     first, second = ended(children)
-    fault = f"--out {file / 'results'}: cannot be written: Not a directory"
+    fault = f"--out {file / 'results'}: {file} is a file; name a folder"
     assert first == Ended(2, "", f"botec: {fault}\n")
     blamed(second, children[0], 0, fault)
     assert time.monotonic() - began < LIMIT / 3

@@ -81,7 +81,7 @@ def test_no_standard_output() -> None:
 )
 def test_an_encoding_that_lacks_letters(process: Botec, environment: dict[str, str]) -> None:
     """Tables have what comes nearest, and JSON loses nothing."""
-    table = process("risk", "llama-2-70b", "--draws", "1024", LC_ALL="C", **environment)
+    table = process("risk", "llama-2-70b", "--draws", "2^14", LC_ALL="C", **environment)
     assert table.code == 0
     assert re.search(r"met with probability [\d.]+ % \+/- ", table.out)
     assert table.out.isascii()
