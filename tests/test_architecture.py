@@ -47,7 +47,7 @@ FLOW = (
     ("presentation", "sizing"),
     ("decisions",),
     ("risk_table", "sensitivity_table", "calibration_table", "update_table"),
-    ("comparison_table", "solution_table", "sweep_table"),
+    ("backtest_table", "comparison_table", "solution_table", "sweep_table"),
     ("plots",),
     ("folders", "output"),
     ("report",),
@@ -64,6 +64,7 @@ ASKS_TO_BE_SHOWN = {
     ("decisions", "comparison_table"),
     ("decisions", "solution_table"),
     ("decisions", "sweep_table"),
+    ("calibration", "backtest_table"),
 }
 
 
@@ -106,7 +107,9 @@ HEAVY = (
 
 # What each may load of these; public names that are not here, none.
 NAMES = {
+    "Backtest": "jax",
     "analyse_sensitivity": "jax",
+    "backtest": "jax",
     "estimate_many": "jax",
     "forecast": "jax",
     "load_scenario": "pydantic",
@@ -145,6 +148,7 @@ COMMANDS = {
     "solve --help": "pydantic rich typer",
     "sweep --help": "pydantic rich typer",
     "update --help": "pydantic rich typer",
+    "backtest --help": "pydantic rich typer",
     **{f"list {kind.value}": "pydantic rich typer" for kind in Kind},
     "list runs --json": "pydantic typer",
     "schema": "pydantic typer",

@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from uncertain_botec.calibration.backtesting import Backtest, backtest
     from uncertain_botec.calibration.calibrating import Calibration, calibrate
     from uncertain_botec.calibration.runs import read_runs
     from uncertain_botec.decisions.comparing import compare_scenarios
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from uncertain_botec.updating.revising import update
 
 __all__ = [
+    "Backtest",
     "BotecError",
     "Calibration",
     "Comparison",
@@ -53,6 +55,7 @@ __all__ = [
     "Sweep",
     "Update",
     "analyse_sensitivity",
+    "backtest",
     "calibrate",
     "compare_scenarios",
     "dump_scenario",
@@ -72,6 +75,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Backtest": "calibration.backtesting",
     "BotecError": "errors",
     "Calibration": "calibration.calibrating",
     "Comparison": "decisions.comparison",
@@ -88,6 +92,7 @@ _HOMES = {
     "Sweep": "decisions.surface",
     "Update": "updating.result",
     "analyse_sensitivity": "sensitivity.study",
+    "backtest": "calibration.backtesting",
     "calibrate": "calibration.calibrating",
     "compare_scenarios": "decisions.comparing",
     "dump_scenario": "scenario",

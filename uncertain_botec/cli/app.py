@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from uncertain_botec.cli import options
+from uncertain_botec.cli.backtest import backtest
 from uncertain_botec.cli.calibrate import calibrate
 from uncertain_botec.cli.compare import compare
 from uncertain_botec.cli.listing import Kind, listing
@@ -284,6 +285,7 @@ app.command()(sensitivity)
 app.command()(report)
 app.command()(calibrate)
 app.command()(update)
+app.command()(backtest)
 
 
 @app.command()
