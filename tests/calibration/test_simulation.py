@@ -1,4 +1,4 @@
-"""Simulation-based calibration (Talts et al. 2018, arXiv 1804.06788): the truth's rank among posterior draws is uniform.
+"""Simulation-based calibration (arXiv 1804.06788): the truth's rank among posterior draws is uniform.
 
 Truths are drawn from the priors and data sets from the truths; then each parameter's rank among thinned posterior draws
 is uniform if, and in practice only if, the sampler samples the posterior of the model that made the data.
