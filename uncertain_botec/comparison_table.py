@@ -34,7 +34,8 @@ HEADINGS = ("", "P10", "P50", "P90", "mean", "lowest", "error")
 _READING = (
     "P90: a 90 % chance of being at or below. B - A: draw by draw, so that its P90 is not the difference of theirs. "
     "Lowest: the chance that no other run is lower; ties are shared evenly, so that identical runs have 50 % each. "
-    "Error: the largest Monte Carlo standard error of a quantile in the row, as a part of the P50."
+    "Error: the largest Monte Carlo standard error of a quantile in the row, as a part of that quantile, or for "
+    "B - A of the larger P50 of the two."
 )
 # More are nothing to read; JSON has them all.
 _MOST_DIFFERING = 6
@@ -71,7 +72,8 @@ def rows(comparison: Comparison) -> Iterator[tuple[str, ...]]:
     letters = letters_of(comparison)
     for name, one in comparison.outputs.items():
         finite = [curve.p50.value for curve in one.curves.values() if math.isfinite(curve.p50.value)]
-        scale, unit = readable_scale(min(finite, default=1.0), one.unit)
+        # Runs of all sizes are read beside the largest.
+        scale, unit = readable_scale(max(finite, key=abs, default=1.0), one.unit)
         yield (row_title(name, unit),)
         for label, curve in one.curves.items():
             yield f"{letters[label]}: {label}", *_cells(curve, scale), _part(curve.best), _error(curve, one)
@@ -94,8 +96,8 @@ def _number(figure: Figure, scale: float) -> str:
         return "-∞" if value < 0 else "∞"
     if not math.isfinite(error):
         return number(value, 0, 2)
-    # What is nothing but rounding is nothing.
-    return "0" if value and abs(value) < error / 2 else number(value, error)
+    # What is within its own error is nothing that is known.
+    return "0" if abs(value) < error else number(value, error)
 
 
 def _part(chance: Chance) -> str:
@@ -106,14 +108,21 @@ def _part(chance: Chance) -> str:
 
 
 def _error(one: Curve | Difference, output: OutputComparison) -> str:
-    """The largest error of a row, as a part of its median or, for a difference, of the least median of the runs."""
+    """The largest error of a row, each as a part of its value or, for a difference, of the larger median of its runs.
+
+    A difference may be next to nothing, of which no error is a part.
+    """
     figures = [figure for figure in (one.p10, one.p50, one.p90) if math.isfinite(figure.value)]
-    largest = max((figure.error for figure in figures), default=0.0)
-    if largest == 0:
+    if all(figure.error == 0 for figure in figures):
         return "exact"
-    medians = [one.p50.value] if isinstance(one, Curve) else [curve.p50.value for curve in output.curves.values()]
-    known = [abs(value) for value in medians if value and math.isfinite(value)]
-    return percent(largest / min(known)) if known and math.isfinite(largest) else "not known"
+    if isinstance(one, Difference):
+        medians = [abs(output.curves[label].p50.value) for label in (one.first, one.second)]
+        whole = max((value for value in medians if math.isfinite(value)), default=0.0)
+        parts = [(figure.error, whole) for figure in figures]
+    else:
+        parts = [(figure.error, abs(figure.value)) for figure in figures]
+    largest = max(error / value if value else math.inf for error, value in parts if error)
+    return percent(largest) if math.isfinite(largest) else "not known"
 
 
 def statements(comparison: Comparison) -> Iterator[tuple[str, str]]:

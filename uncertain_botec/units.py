@@ -222,9 +222,9 @@ def digits(value: float, error: float, most: int = 4) -> str:
     if not math.isfinite(value):
         return str(value)
     magnitude = math.floor(math.log10(abs(value))) if value else 0
-    if not -5 < magnitude < 8:
-        return f"{value:.{most - 1}g}"
     decimals = most - 1 - magnitude
     if error > 0:
         decimals = min(decimals, -math.floor(math.log10(error)))
+    if not -5 < magnitude < 8:
+        return f"{value:.{max(decimals + magnitude, 0)}e}" if error > 0 else f"{value:.{most - 1}g}"
     return f"{round(value, decimals):,.{max(decimals, 0)}f}"

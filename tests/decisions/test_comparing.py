@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from tests.decisions.conftest import COST, COST_SIGMA, Make
 from uncertain_botec import compare_scenarios, load_scenario
+from uncertain_botec.comparison_table import rows
 from uncertain_botec.decisions.comparison import PERCENTILES, Difference
 from uncertain_botec.errors import UsageError
 from uncertain_botec.risk.measures import Figure
@@ -205,3 +207,27 @@ def test_bad_usage(make: Make, load_inputs: Callable[..., Scenario]) -> None:
     comparison = compare_scenarios([make(), load_scenario("toy-network-2-3-1")], draws=1 << 8)
     assert [*comparison.outputs] == ["training_flop"]
     assert comparison.notes == ("not every run computes cost and training_time",)
+
+
+def test_runs_of_other_sizes(make: Make) -> None:
+    """A run that costs a millionth leaves the other's digits alone, and the error of each is a part of its own."""
+    small = make({"tokens": lognormal('"2e6 token"', 0.2)})
+    comparison = compare_scenarios([make(), small], draws=1 << 14)
+    shown = [*rows(comparison)]
+    assert shown[0] == ("Cost (thousand USD)",)
+    assert float(shown[1][2]) == pytest.approx(COST / 1e3, rel=0.02)
+    for cells in shown[1:4]:
+        assert float(cells[-1].removesuffix(" %").removeprefix("<")) < 1
+
+
+def test_a_difference_within_its_error_is_nothing(known: Make) -> None:
+    """A quantile where the sign of a difference turns is 0, not the digits that the draws happened to leave."""
+    price = {"price_per_accelerator_hour": lognormal('"2 USD/hour"', 0.1)}
+    comparison = compare_scenarios([known(price), known(price)], draws=1 << 14)
+    (gap,) = comparison.outputs["cost"].differences
+    barely = replace(gap, p90=Figure(-15.7, 26.4), p10=Figure(-15.7, 2.4))
+    cost = replace(comparison.outputs["cost"], differences=(barely,))
+    scale = {"(thousand USD)": 1e3, "(million USD)": 1e6}
+    head, *_, cells = rows(replace(comparison, outputs={"cost": cost}))
+    assert cells[3] == "0"
+    assert float(cells[1]) == -round(15.7) / scale[head[0].removeprefix("Cost ")]

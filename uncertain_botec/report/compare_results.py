@@ -30,7 +30,8 @@ def results(context: Compared) -> Section:
     reading = (
         "P90 is the amount that nine draws in ten stay at or below, P50 the median. A difference is one draw by draw; "
         "its P90 is not the difference of theirs. Lowest is the chance that no other run is lower, which equal ones "
-        "share. The error is the largest Monte Carlo standard error in the row, as a part of the P50."
+        "share. The error is the largest Monte Carlo standard error in the row, as a part of its quantile, or for a "
+        "difference of the larger P50 of the two."
     )
     pairs = tuple(one for one in statements(context.comparison) if one[0] not in _ELSEWHERE)
     return Section("results", "Results", (Paragraph(reading), table, Pairs(pairs)))
