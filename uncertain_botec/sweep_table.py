@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from uncertain_botec.decisions.axes import label_of
-from uncertain_botec.decisions.figures import COST, TIME, Spread
+from uncertain_botec.decisions.figures import COST, TIME, Spread, percent_of
 from uncertain_botec.decisions.surface import Point, Sweep, told
 from uncertain_botec.presentation import amount, html_page, in_words, number, page, plain_table, plain_text, title_of
-from uncertain_botec.risk.measures import Chance
 from uncertain_botec.units import readable_scale, to_display
 from uncertain_botec.vocabulary import QUANTITIES
 
@@ -23,6 +22,9 @@ _SOME = 20
 _OUTPUTS = 3
 # Points are compared down a column; a fourth digit would only be in the way.
 _DIGITS = 3
+
+# Letters of a word that is never broken.
+_LONGEST = 24
 
 # Units that say nothing beside the name.
 _PURE = ("fraction", "count", "")
@@ -45,7 +47,9 @@ def renderable(sweep: Sweep) -> Group:
     for place, heading in enumerate(headings):
         # Headings stand on the line below them.
         text = "\n" * (tall - heading.count("\n")) + heading
-        table.add_column(text, justify="right", no_wrap=place >= len(sweep.axes), overflow="fold")
+        # Names are broken only where they are long, such as the paths of files.
+        short = place >= len(sweep.axes) or max(map(len, sweep.axes[place].labels)) <= _LONGEST
+        table.add_column(text, justify="right", no_wrap=short, overflow="fold")
     for cells in rows(sweep, shown_points(sweep)):
         table.add_row(*cells)
     return page(sweep.scenario.title, table, _statements(sweep), _READING)
@@ -116,7 +120,7 @@ def rows(sweep: Sweep, places: Iterable[int]) -> Iterator[tuple[str, ...]]:
         cells = [value if isinstance(value, str) else label_of(value) for value in one.at]
         for name, scale in scales.items():
             cells += _spread(one.outputs.get(name), scale)
-        cells += [_chance(one.limits.get(name)) for name in limits]
+        cells += [percent_of(one.limits[name]) if name in one.limits else "" for name in limits]
         mark = ("*" if place == sweep.cheapest else "") + ("+" if one.efficient else "")
         yield (*cells, mark)
 
@@ -129,18 +133,6 @@ def _spread(one: Spread | None, scale: float) -> tuple[str, str]:
         number(value / scale, error / scale if math.isfinite(error) else 0, _DIGITS)
         for value, error in ((one.p50, middle), (one.p90, high))
     )
-
-
-def _chance(one: Chance | None) -> str:
-    """A probability in percent, never rounded up to certainty."""
-    if one is None:
-        return ""
-    percent = 100 * one.value
-    if one.error == 0 and percent in (0, 100):
-        return f"{percent:g} %"
-    if percent < 0.1:
-        return "<0.1 %"
-    return ">99.9 %" if percent > 99.9 else f"{percent:.1f} %"
 
 
 def _statements(sweep: Sweep) -> Iterator[tuple[str, str]]:

@@ -64,6 +64,19 @@ def test_table(botec: Botec, columns: int, monkeypatch: pytest.MonkeyPatch) -> N
     assert "10 points (seed 0)" in result.err
 
 
+def test_names_are_whole(botec: Botec, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words of a column are not broken at 80 columns, and one point is one."""
+    monkeypatch.setenv("COLUMNS", "80")
+    markets = "prices=neocloud-2026,hyperscaler-2026"
+    result = botec("sweep", "llama-2-70b", "--over", "accelerators=512:1024:x2", "--over", markets)
+    assert {line.split()[1] for line in result.out.splitlines() if line.split()[:1] == ["512"]} == {
+        "neocloud-2026",
+        "hyperscaler-2026",
+    }
+    assert max(map(len, result.out.splitlines())) <= 80
+    assert "1 point (seed 0)" in botec("sweep", "llama-2-70b", "--over", "accelerators=512").err
+
+
 @pytest.mark.parametrize("run", ["llama-2-70b", "toy-network-2-3-1"])
 def test_json(botec: Botec, run: str) -> None:
     """JSON has the documented keys and nothing else, and is what the library says."""

@@ -238,3 +238,10 @@ def test_the_time_of_a_scenario_in_printed_units(make: Make) -> None:
     assert found.points[0].at == (to_display(2 / 3600, "USD/accelerator-hour"),)
     assert found.points[0].outputs["cost"].p90 == pytest.approx(COST * math.exp(Z90 * TIME_SIGMA), rel=1e-3)
     assert COST_SIGMA > TIME_SIGMA
+
+
+def test_what_is_nearest_has_units_and_no_certainty(make: Make) -> None:
+    """A note names a price with its unit, and no draw in time is not a chance of 0."""
+    found = sweep(make({}, '[limits]\ndeadline = "1 day"'), ["price_per_accelerator_hour=1 USD/hour,2 USD/hour"])
+    (note,) = (one for one in found.notes if "comes nearest" in one)
+    assert "price_per_accelerator_hour 1 USD/accelerator-hour comes nearest to the deadline, with <0.1 %" in note

@@ -64,7 +64,8 @@ def sweep(
         console().print(renderable(found))
     write_out(found, out, quiet=quiet)
     if not quiet:
-        say(f"{len(found.points):,} points (seed {seed}) in {time.perf_counter() - started:.2f} s")
+        points = "1 point" if len(found.points) == 1 else f"{len(found.points):,} points"
+        say(f"{points} (seed {seed}) in {time.perf_counter() - started:.2f} s")
     if require and found.unmet:
         sys.stdout.flush()
         say(f"botec: required and not met: {found.unmet[0]}")

@@ -60,6 +60,16 @@ def chance_of(share: Share) -> Chance:
     return Chance(value, *error_and_bounds(share, value))
 
 
+def percent_of(chance: Chance) -> str:
+    """A probability in percent, never rounded to certainty."""
+    percent = 100 * chance.value
+    if chance.error == 0 and percent in (0, 100):
+        return f"{percent:g} %"
+    if percent < 0.1:
+        return "<0.1 %"
+    return ">99.9 %" if percent > 99.9 else f"{percent:.1f} %"
+
+
 def decided_by(scenario: Scenario) -> tuple[str, ...]:
     """The outputs that a run is chosen by: cost and time, or whatever there is where neither is computed."""
     outputs = scenario.plan.outputs

@@ -112,6 +112,11 @@ class Sweep:
 
 
 def told(axes: Sequence[Axis], point: Point) -> str:
-    """A point in words: accelerators 4,096, mfu 0.4."""
+    """A point in words: accelerators 4,096, mfu 0.4, checkpoint_interval 30 minutes."""
     each = zip(axes, point.at, strict=True)
-    return ", ".join(f"{axis.name} {at if isinstance(at, str) else label_of(at)}" for axis, at in each)
+    return ", ".join(f"{axis.name} {at if isinstance(at, str) else _with_unit(axis, at)}" for axis, at in each)
+
+
+def _with_unit(axis: Axis, value: float) -> str:
+    """A number with its unit, where the axis's name does not say it."""
+    return label_of(value) if axis.unit in ("fraction", "count", axis.name) else f"{label_of(value)} {axis.unit}"

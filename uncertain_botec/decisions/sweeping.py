@@ -17,11 +17,13 @@ from uncertain_botec.decisions.figures import (
     DecisionError,
     chance_of,
     decided_by,
+    percent_of,
     spread_of,
 )
 from uncertain_botec.decisions.surface import Point, Sweep, told
 from uncertain_botec.errors import Fault, UsageError
 from uncertain_botec.library import did_you_mean
+from uncertain_botec.risk.measures import Chance
 from uncertain_botec.risk.requirements import written
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.sizing import granularity_of
@@ -296,12 +298,12 @@ def _notes(
     if "deadline" not in limits:
         yield "no deadline is stated"
     if not any(one.keeps for one in points) and "deadline" in limits:
-        chances = [one.limits["deadline"].value if "deadline" in one.limits else 0.0 for one in points]
-        nearest = max(range(len(points)), key=lambda place: chances[place])
+        chances = [one.limits.get("deadline", Chance(0.0, 0.0, 0.0, 0.0)) for one in points]
+        nearest = max(range(len(points)), key=lambda place: chances[place].value)
         place = told(axes, points[nearest])
         yield (
             f"no point keeps what is asked with {100 * confidence:g} %; {place} comes nearest to the deadline, "
-            f"with {100 * chances[nearest]:.3g} %"
+            f"with {percent_of(chances[nearest])}"
         )
     small = sum(map(_holds_no_replica, scenarios))
     if small:
