@@ -135,3 +135,14 @@ def test_known_time_makes_a_line(draws: Draws, known: Draws) -> None:
     figure = plots.joint(replace(draws, values={**draws.values, "training_time": time}), budget=6e6, deadline=60.0)
     box = corners(figure, "density-95")
     assert np.ptp(box[:, 1]) < 0.1 * np.ptp(box[:, 0])
+
+
+def test_where_more_are_kept_than_asked(draws: Draws) -> None:
+    """Where a single price has nine draws in ten, the caption says how many keep both, and not the level asked for."""
+    shape = draws["cost"].shape
+    few = np.where(np.arange(shape[1]) < 0.9 * shape[1], 2e6, 4e6) * np.ones((shape[0], 1))
+    atoms = replace(draws, values={**draws.values, "cost": few, "training_time": few})
+    said = plots.joint(atoms, confidence=0.8).alt
+    assert "80 % keep both" not in said
+    assert re.search(r"(90|89\.\d+|90\.\d+) % keep both", said)
+    assert "the one less often kept at percentile" in said

@@ -167,3 +167,10 @@ def test_levels_are_dense_where_the_curve_bends() -> None:
     x, p = curve(values)
     share = (np.searchsorted(values, values, "right") - 0.5) / n
     assert np.max(np.abs(np.interp(values, x, p) - share)) < 1e-3
+
+
+def test_curve_knows_the_replicates_beside_an_atom() -> None:
+    """Where each replicate rounds how many of its draws an atom has, the curve still ends the atom at its level."""
+    values = np.where(np.arange(997) < 897, 2.0, 4.0) * np.ones((16, 1))
+    x, p = curve(values, (0.9,))
+    assert x[np.flatnonzero(p == 0.9)].tolist() == [2.0]

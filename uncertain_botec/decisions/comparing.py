@@ -102,7 +102,7 @@ def _compared(name: str, values: Mapping[str, Floats], scenarios: Mapping[str, S
     unit = QUANTITIES[name].unit
     exact = {label: one.certain(name) for label, one in scenarios.items()}
     ordered = {label: np.sort(rows, axis=1) for label, rows in values.items()}
-    curves = {label: quantiles(np.sort(rows, axis=None), [*PERCENTILES]) for label, rows in ordered.items()}
+    curves = {label: quantiles(np.sort(rows, axis=None), [*PERCENTILES], len(rows)) for label, rows in ordered.items()}
     best = _best(list(values.values()), exact=all(exact.values()))
     shares = dict(zip(values, best, strict=True))
 
@@ -190,7 +190,7 @@ def _dominance(
 ) -> Dominance:
     """Who dominates whom, from draws that are sorted by replicate and from who is lower in each draw."""
     levels = [*PERCENTILES]
-    pooled = [quantiles(np.sort(rows, axis=None), levels) for rows in ordered]
+    pooled = [quantiles(np.sort(rows, axis=None), levels, len(rows)) for rows in ordered]
     with np.errstate(invalid="ignore"):
         differences = np.where(_tied(*pooled), 0.0, pooled[1] - pooled[0])
         each = [quantiles(rows, levels) for rows in ordered]

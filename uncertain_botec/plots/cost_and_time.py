@@ -169,7 +169,11 @@ def _said(
         money = cost.reading.amount(pair.budget.value, pair.budget.error)
         days = time.reading.amount(pair.deadline.value, pair.deadline.error)
         place = digits(pair.percentile.value, 0, 3)
-        yield f"{100 * pair.level:g} % keep both {money} and {days}, each at percentile {place} of its own."
+        # Where single values have probability, more are kept than was asked, and only the one is at the percentile.
+        more = pair.kept.low > pair.level
+        share = f"{chance_text(pair.kept)}" if more else f"{100 * pair.level:g} %"
+        which = "the one less often kept" if more else "each"
+        yield f"{share} keep both {money} and {days}, {which} at percentile {place} of its own."
     if endless:
         yield f"{percent(endless)} of the draws never finish and are not shown."
 

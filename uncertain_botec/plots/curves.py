@@ -72,13 +72,14 @@ def curve(values: Floats, levels: Sequence[float] = ()) -> tuple[Floats, Floats]
     Returns:
         Quantiles by Hazen's order statistics, and their levels; nothing where no draw is finite.
     """
+    replicates = len(values) if np.ndim(values) > 1 else 1
     ordered = np.sort(np.asarray(values, np.float64), axis=None)
     finite = int(np.searchsorted(ordered, math.inf))
     if not finite:
         return np.empty(0), np.empty(0)
     wanted = np.unique(np.concatenate([_LEVELS, np.asarray(levels, np.float64)]))
     wanted = wanted[(wanted > 0.5 / ordered.size) & (wanted < (finite - 0.5) / ordered.size)]
-    between = quantiles(ordered, wanted.tolist()) if wanted.size else np.empty(0)
+    between = quantiles(ordered, wanted.tolist(), replicates) if wanted.size else np.empty(0)
     x = np.concatenate([ordered[[0, 0]], between, ordered[[finite - 1, finite - 1]]])
     top = finite / ordered.size
     return x, np.concatenate([[0.0, 0.5 / ordered.size], wanted, [top - 0.5 / ordered.size, top]])
@@ -225,7 +226,8 @@ def gap_curves(gaps: Sequence[tuple[str, Floats]], output: str, first: str) -> F
 def _signed_curve(values: Floats) -> tuple[Floats, Floats]:
     """As `curve`, of values of which some may be infinite in either direction."""
     below = np.isneginf(values)
-    x, p = curve(values[~below])
+    # Replicates are of one size only where nothing is left out.
+    x, p = curve(values[~below] if below.any() else values)
     return x, below.mean() + (1 - below.mean()) * p
 
 
