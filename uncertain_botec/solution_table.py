@@ -94,11 +94,11 @@ def _statements(solution: Solution) -> Iterator[tuple[str, str]]:
     elif solution.side == "any":
         yield (
             "Needed",
-            f"nothing: every {name} from {_told(solution, solution.low)} to {_told(solution, solution.high)}",
+            f"nothing: every value of {name} from {_told(solution, solution.low)} to {_told(solution, solution.high)}",
         )
     else:
         ends = (_told(solution, end) for end in (solution.low, solution.high))
-        yield "NOT MET", f"by any {name} from {' to '.join(ends)}"
+        yield "NOT MET", f"by any value of {name} from {' to '.join(ends)}"
     if solution.until is not None:
         yield "No longer met", f"beyond {_told(solution, solution.until)}"
     if solution.verdict is not None:
@@ -129,7 +129,8 @@ def _with_error(solution: Solution) -> str:
     scale, unit = _scale(solution)
     value = label_of(solution.rounded / scale) if solution.granularity else f"{solution.rounded / scale:.12g}"
     error = solution.error or 0.0
-    if error == 0:
+    # Less than half a multiple moves the value to no other.
+    if error == 0 or (solution.granularity > 1 and error < solution.granularity / 2):
         return f"{value} {unit}".rstrip()
     known = f"± {digits(error / scale, 0, 1)}" if math.isfinite(error) else "(error not known)"
     return f"{value} {known} {unit}".rstrip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -104,7 +105,7 @@ def test_nothing_is_enough(botec: Botec) -> None:
     assert "NOT MET" in result.out
     assert "Best attainable" in result.out
     assert "at 1" in result.out
-    assert "required and not met by any mfu: P90(cost) <= 1 MUSD" in result.err
+    assert "required and not met by any value of mfu: P90(cost) <= 1 MUSD" in result.err
 
 
 @pytest.mark.parametrize(
@@ -134,3 +135,14 @@ def test_texts_of_the_library(requirement: str) -> None:
     found = solve(load_scenario("llama-2-70b"), "accelerators", requirement, draws=1 << 8)
     assert requirement in str(found)
     assert "<table>" in found._repr_html_()
+
+
+def test_a_multiple_has_no_error_that_moves_it_to_none(botec: Botec) -> None:
+    """An error of less than half a multiple is left out, and sentences speak of values."""
+    found = solve(load_scenario("llama-3.1-405b"), "accelerators", "P(training_time <= 120 day) >= 0.5", draws=1 << 12)
+    assert found.granularity == 8
+    for error, shown in ((3.9, False), (4.1, True)):
+        (needed,) = (one for one in str(replace(found, error=error)).splitlines() if one.startswith("Needed"))
+        assert ("±" in needed) == shown
+    enough = botec("solve", "llama-2-70b", "P90(cost) <= 1e6 MUSD", "--for", "mfu", *FEW)
+    assert "every value of mfu from" in enough.out

@@ -68,5 +68,5 @@ def solve(
         )
     if not solution.feasible:
         sys.stdout.flush()
-        say(f"botec: required and not met by any {name}: {solution.requirement}")
+        say(f"botec: required and not met by any value of {name}: {solution.requirement}")
         raise typer.Exit(3)
