@@ -108,3 +108,8 @@ def test_bad_usage(botec: Botec, arguments: tuple[str, ...], said: str) -> None:
     assert said in result.err
     assert "Traceback" not in result.err
     assert result.out == ""
+
+
+def test_no_walks_are_not_counted(botec: Callable[..., Any]) -> None:
+    """Where nothing is walked through, nothing is said of walks."""
+    assert "0 walks" not in botec("sensitivity", "toy-network-2-3-1").err

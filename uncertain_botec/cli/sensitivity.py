@@ -92,7 +92,8 @@ def sensitivity(
 
         console().print(renderable(study))
     if not quiet:
+        walks = f", {study.walks:,} walks through the inputs" if study.walks else ""
         say(
-            f"{study.draws:,} independent draws, {study.walks:,} walks through the inputs (16 replicates, seed {seed}) "
+            f"{study.draws:,} independent draws{walks} (16 replicates, seed {seed}) "
             f"in {time.perf_counter() - started:.2f} s"
         )
