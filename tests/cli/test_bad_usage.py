@@ -92,3 +92,21 @@ def test_defects_are_ours(botec: Botec, monkeypatch: pytest.MonkeyPatch) -> None
     result = botec("check", "llama-2-70b")
     assert result.code == 1
     assert "defect of botec" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "never"),
+    [
+        (("report", "llama-2-70b", "--keep", "0"), "--keep 0: expected", "--draws"),
+        (("forecast", "llama-2-70b", "--draws", "1e30"), "at least 1 and at most 2^53", "0 draws"),
+        (("solve", "llama-2-70b", "P(cost <= 1 MUSD) >= 0.5", "--for", "training_time"), "is an output", "not used"),
+        (("sweep", "llama-2-70b", "--over", "training_time=10day,20day"), "is an output", "correlation"),
+        (("forecast", "llama-2-70b", "--set", "inputs.foo=3"), "`botec schema` has all", "pue"),
+    ],
+)
+def test_faults_speak_of_what_was_asked(botec: Botec, arguments: tuple[str, ...], said: str, never: str) -> None:
+    """A fault names the option that was given and its limits, and no list that is too long to read."""
+    result = botec(*arguments)
+    assert result.code == 2
+    assert said in " ".join(result.err.split())
+    assert never not in result.err

@@ -142,7 +142,7 @@ BAD_FILES = [
     ("", '[limits]\nbudget = { value = "5 USD", sourc = "x" }', "$.limits.budget.sourc", ["did you mean `source`"]),
     ("", "[limits]\nbudget = true", "$.limits.budget", ["true"]),
     ("", '[limits]\nbudget = "-5 USD"', "$.limits.budget", ["cannot be -5"]),
-    ("", "[observed]\nmfu = 0.4", "$.observed.mfu", ["unknown key", "accelerator_hours"]),
+    ("", "[observed]\nmfu = 0.4", "$.observed.mfu", ["unknown key", "hfu", "botec schema"]),
     ("prices = [1]", "", "$.prices", ["a table"]),
     ("accelerator = 3", "", "$.accelerator", ["a table"]),
     ('accelerator = { name = "x" }', "", "$.accelerator.peak_flop_per_s", ["missing"]),

@@ -42,11 +42,13 @@ class Device(StrEnum):
     GPU = "gpu"
 
 
-def draws_of(text: str) -> int:
+def draws_of(text: str, option: str = "--draws") -> int:
     """A number of draws such as `8M`, `1e6`, `2^20` or `1_000_000`."""
     value = _whole(text)
     if value is None:
-        raise UsageError(f"--draws {text}: expected a whole number of at least 1, such as 1000000, 8M, 1e6 or 2^20")
+        raise UsageError(
+            f"{option} {text}: expected a whole number of at least 1 and at most 2^53, such as 1000000, 8M, 1e6 or 2^20"
+        )
     return value
 
 

@@ -53,7 +53,7 @@ def report(
     started = time.perf_counter()
     from uncertain_botec.prior_files.loading import load_scenario
 
-    count, kept, level = options.draws_of(draws), options.draws_of(keep), options.confidence_of(confidence)
+    count, kept, level = options.draws_of(draws), options.draws_of(keep, "--keep"), options.confidence_of(confidence)
     scenario = load_scenario(run, settings or ())
     if not quiet:
         say(*scenario.warnings, *scenario.notes)

@@ -170,7 +170,10 @@ def _unsolvable(scenario: Scenario, name: str) -> Iterator[Fault]:
         yield Fault("the architecture is counted at one sequence length", "--for", name, name, "another input", fix)
     elif name not in scenario.inputs:
         known = (*scenario.inputs, *LIMITS)
-        kind = "is not stated in this run, or not used" if name in QUANTITIES else "is no input or limit"
+        if name in scenario.plan.outputs:
+            kind = "is an output, which follows from inputs"
+        else:
+            kind = "is not stated in this run, or not used" if name in QUANTITIES else "is no input or limit"
         expected = f"one of {', '.join(known)}"
         yield Fault(f"{name} {kind}", "--for", name, name, expected, did_you_mean(name, known))
 

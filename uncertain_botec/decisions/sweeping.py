@@ -149,6 +149,10 @@ def grid(
     runs = _Runs(run, tuple(settings))
     base = runs.load()
     axes = read_axes(over, base.plan.inputs)
+    # Before any is loaded as a setting, whose faults would be those of the file.
+    asked = {COST, TIME} & {*base.plan.outputs} - {*base.inputs}
+    if faults := [_is_output(axis) for axis in axes if axis.name in asked]:
+        raise DecisionError(faults)
     if not runs.loaded and (words := [axis for axis in axes if axis.kind != "input"]):
         raise DecisionError([_needs_file(axis) for axis in words])
     followed = {axis.name for axis in axes if axis.kind == "input" and _has_followers(runs, base, axes, axis)}
@@ -168,6 +172,11 @@ def grid(
 def _needs_file(axis: Axis) -> Fault:
     expected, fix = "inputs of the scenario", "give the run's name or its file in place of the scenario"
     return Fault(f"{axis.name} is read from a file", "--over", axis.name, "a scenario", expected, fix)
+
+
+def _is_output(axis: Axis) -> Fault:
+    message = f"{axis.name} is an output, which follows from inputs"
+    return Fault(message, "--over", axis.name, axis.name, "an input", "vary what it follows from: `botec explain`")
 
 
 def _setting(axis: Axis, value: float | str) -> str:
@@ -230,7 +239,8 @@ def _check_influence(axes: Sequence[Axis], scenarios: Sequence[Scenario]) -> Non
             fix = did_you_mean(axis.name, taken)
             faults.append(Fault(message, "--over", axis.name, axis.name, expected, fix))
         elif axis.name in scenarios[0].choices and not any(axis.name in one.choices_in_force for one in kinds):
-            expected = f"one of {', '.join({name: 0 for one in kinds for name in one.choices_in_force})}"
+            others = dict.fromkeys(name for one in kinds for name in one.choices_in_force)
+            expected = f"one of {', '.join(others)}" if others else "an input, for no choice bears on this run"
             message = f"{axis.name} bears on nothing that is reported here"
             faults.append(Fault(message, "--over", axis.name, axis.name, expected))
     if faults:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import difflib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -138,6 +139,9 @@ def check_document(content: Mapping[str, Any], where: str) -> tuple[PriorFile, l
     return parsed, faults
 
 
+# More names are nothing to read; the nearest are told instead.
+_MOST_NAMES, _NEAREST = 24, 5
+
 _VALUE = "a number, a text with a unit, or a table"
 
 
@@ -145,7 +149,15 @@ def unknown(where: str, path: str, word: str, known: Iterable[str], message: str
     """The fault of a word that is none of the known ones."""
     names = list(known)
     fix = library.did_you_mean(word, names) or f"take `{word[:40]}` out, or use one of the expected names"
-    return Fault(message, where, path, toml(word), "one of " + ", ".join(names), fix)
+    return Fault(message, where, path, toml(word), _one_of(word, names), fix)
+
+
+def _one_of(word: str, names: list[str]) -> str:
+    """All of a few names, or the nearest of many and where the others are."""
+    if len(names) <= _MOST_NAMES:
+        return "one of " + ", ".join(names)
+    near = difflib.get_close_matches(word, names, n=_NEAREST, cutoff=0)
+    return f"one of {len(names)} names, such as {', '.join(near)}; `botec schema` has all"
 
 
 def check_input(spec: Any, where: str, path: str) -> list[Fault]:
