@@ -55,6 +55,15 @@ class Provenance:
         """The number of draws in all."""
         return self.replicates * self.size
 
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON documents tell under `provenance`."""
+        return {
+            "versions": dict(self.versions),
+            "device": self.device,
+            "precision": self.precision,
+            "timings": dict(self.seconds),
+        }
+
 
 @dataclass(frozen=True)
 class Draws:

@@ -195,12 +195,7 @@ class Summary:
             "drivers": {name: [asdict(one) for one in some] for name, some in self.drivers.items()},
             "notes": list(self.scenario.notes),
             "warnings": list(self.scenario.warnings),
-            "provenance": {
-                "versions": dict(made.versions),
-                "device": made.device,
-                "precision": made.precision,
-                "timings": dict(made.seconds),
-            },
+            "provenance": made.to_dict(),
         }
 
     def __str__(self) -> str:

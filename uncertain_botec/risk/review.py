@@ -154,12 +154,7 @@ class RiskReview:
             "requirements": [without_infinity(asdict(one)) for one in self.verdicts],
             "met": not self.unmet,
             "notes": list(self.notes),
-            "provenance": {
-                "versions": dict(made.versions),
-                "device": made.device,
-                "precision": made.precision,
-                "timings": dict(made.seconds),
-            },
+            "provenance": made.to_dict(),
         }
 
     def __str__(self) -> str:

@@ -193,12 +193,7 @@ class Update:
             **without_infinity(document),
             "warnings": list(self.warnings),
             "notes": list(self.notes),
-            "provenance": {
-                "versions": dict(made.versions),
-                "device": made.device,
-                "precision": made.precision,
-                "timings": dict(made.seconds),
-            },
+            "provenance": made.to_dict(),
         }
 
     def __str__(self) -> str:
