@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,16 +111,5 @@ def as_dict(calibration: Calibration) -> dict[str, Any]:
             zip(("p10", "p50", "p90"), map(float, overhead_quantiles(reference, _LEVELS)), strict=True)
         ),
         "log_scale": dict(zip(("p10", "p50", "p90"), _quantiles(reference.columns["log_scale"]), strict=True)),
-        "chains": {
-            name: {
-                "rhat": one.rhat,
-                "rhat_of": one.rhat_of,
-                "ess": one.ess,
-                "ess_of": one.ess_of,
-                "divergences": one.divergences,
-                "chains": one.chains,
-                "draws": one.draws,
-            }
-            for name, one in calibration.diagnostics.items()
-        },
+        "chains": {name: asdict(one) for name, one in calibration.diagnostics.items()},
     }

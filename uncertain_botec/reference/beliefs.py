@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from uncertain_botec.reference.posterior import ReferenceClass
+from uncertain_botec.reference.posterior import ReferenceClass, inverse
 from uncertain_botec.reference.subject import Subject
 
 # Of the forecast's interval, and of the grid that the overhead is integrated on.
@@ -65,12 +65,7 @@ def step_mfu(
 
     def found(m: float, s: float) -> Any:
         """P10 and P90 of ln u - g: their CDF is the mean over g of Phi((x + g - m) / s), inverted."""
-        low, high = np.full(2, m - 20.0), np.full(2, m + 20.0)
-        for _ in range(60):
-            x = (low + high) / 2
-            below = ndtr((x[:, None] + g - m) / s).mean(-1) < _LEVELS
-            low, high = np.where(below, x, low), np.where(below, high, x)
-        return (low + high) / 2
+        return inverse(lambda x: ndtr((x[:, None] + g - m) / s).mean(-1), _LEVELS, m - 20.0, m + 20.0)
 
     m, s = float(wanted.mean() + g.mean()), float((wanted[1] - wanted[0]) / (2 * _NORMAL_P90))
     for _ in range(50):

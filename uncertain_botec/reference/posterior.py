@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,19 @@ SHARED = ("intercept", *TERMS, "rough_log_scale", "log_scale", "degrees_of_freed
 """The columns of a posterior, besides one for each generation of accelerators, `generation.Hopper`."""
 
 _GENERATION = "generation."
+
+
+def inverse(
+    cdf: Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]], levels: Any, low: float, high: float
+) -> np.ndarray[Any, Any]:
+    """Where an increasing function takes each of these values between two ends, by bisection to 2^-60 of their span."""
+    levels = np.asarray(levels, float)
+    lows, highs = np.full(levels.shape, low), np.full(levels.shape, high)
+    for _ in range(60):
+        middle = (lows + highs) / 2
+        below = cdf(middle) < levels
+        lows, highs = np.where(below, middle, lows), np.where(below, highs, middle)
+    return np.asarray((lows + highs) / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,17 +57,10 @@ class Predictive:
         return np.asarray(stdtr(self.nu, z).mean(-1))
 
     def quantile(self, levels: np.ndarray[Any, Any] | float) -> np.ndarray[Any, Any]:
-        """The y of each level in (0, 1), by bisection to 1e-12; of the shape of `levels`."""
-        levels = np.asarray(levels, float)
+        """The y of each level in (0, 1), of the shape of `levels`."""
         # No component lies outside of its own quantile at a level beyond every level that is asked for.
         reach = 60 * float(self.sigma.max())
-        low = np.full(levels.shape, float(self.mu.min()) - reach)
-        high = np.full(levels.shape, float(self.mu.max()) + reach)
-        while float((high - low).max()) > 1e-12 * max(1.0, reach):
-            middle = (low + high) / 2
-            below = self.cdf(middle) < levels
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return np.asarray((low + high) / 2)
+        return inverse(self.cdf, levels, float(self.mu.min()) - reach, float(self.mu.max()) + reach)
 
     def draws(self, uniforms: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """One y for each posterior draw, by the inverse CDF at as many numbers in (0, 1)."""
