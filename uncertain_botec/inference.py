@@ -165,6 +165,7 @@ def run_nuts_many(
     *,
     settings: Settings | None = None,
     together: int = 4,
+    progress: Callable[[int, int], object] = lambda *_: None,
 ) -> list[Inferred]:
     """Posterior draws given each of many data sets of equal shapes, compiled once.
 
@@ -176,15 +177,32 @@ def run_nuts_many(
         settings: how long the chains are.
         together: how many take their steps at once. All wait for the one that takes the longest, so that on a CPU few
             are best; an accelerator takes hundreds.
+        progress: called with how many data sets are done, and how many there are.
     """
     settings = settings or Settings()
+    count = len(keys)
+    together = min(together, count)
     with jax.enable_x64(True):
-        draws, diverging = jax.device_get(
-            _many(shared, stacked, keys, settings.target, model=model, lengths=settings.lengths, together=together)
-        )
-    return [
-        _inferred({name: array[one] for name, array in draws.items()}, diverging[one]) for one in range(len(diverging))
-    ]
+        group = partial(_group, model=model, lengths=settings.lengths)
+
+        def given(start: int) -> tuple[Any, jax.Array]:
+            # The last group takes data sets twice rather than have another shape, which would be compiled again.
+            places = np.minimum(np.arange(start, start + together), count - 1)
+            return jax.tree.map(lambda leaf: leaf[places], stacked), keys[places]
+
+        first = given(0)
+        compiled = jax.jit(group, compiler_options=_COMPILER).lower(shared, *first, settings.target).compile()
+
+        found: list[Inferred] = []
+        # One after the other: on a CPU, two programs that loop for long starve each other of the runtime's threads.
+        for start in range(0, count, together):
+            draws, diverging = jax.device_get(compiled(shared, *given(start), settings.target))
+            found += [
+                _inferred({name: array[one] for name, array in draws.items()}, diverging[one])
+                for one in range(min(together, count - start))
+            ]
+            progress(len(found), count)
+    return found
 
 
 def _chains(
@@ -216,22 +234,13 @@ def _chains(
 _one = jax.jit(_chains, static_argnames=("model", "lengths"), compiler_options=_COMPILER)
 
 
-@partial(jax.jit, static_argnames=("model", "lengths", "together"), compiler_options=_COMPILER)
-def _many(
-    shared: Any,
-    stacked: Any,
-    keys: jax.Array,
-    target: Any,
-    *,
-    model: Model,
-    lengths: tuple[int, int, int],
-    together: int,
+def _group(
+    shared: Any, stacked: Any, keys: jax.Array, target: Any, *, model: Model, lengths: tuple[int, int, int]
 ) -> tuple[dict[str, jax.Array], jax.Array]:
-    def one(both: tuple[Any, jax.Array]) -> tuple[dict[str, jax.Array], jax.Array]:
-        data, key = both
+    def one(data: Any, key: jax.Array) -> tuple[dict[str, jax.Array], jax.Array]:
         return _chains((shared, data), key, target, model=model, lengths=lengths)
 
-    made: tuple[dict[str, jax.Array], jax.Array] = jax.lax.map(one, (stacked, keys), batch_size=together)
+    made: tuple[dict[str, jax.Array], jax.Array] = jax.vmap(one)(stacked, keys)
     return made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -131,6 +131,7 @@ def backtest(
     *,
     leave_out: str = "run",
     seed: int = 0,
+    progress: Callable[[int, int], object] = lambda *_: None,
 ) -> Backtest:
     """Forecast finished runs without knowing them, and score the forecasts.
 
@@ -139,6 +140,7 @@ def backtest(
         train: another one; with it every run is forecast from the runs of this file alone.
         leave_out: what is held out with a run: `run`, itself alone, or `organisation`, all of the same organisation.
         seed: of the chains.
+        progress: called with how many times the reference class was learnt anew, and how many times it will be.
 
     Raises:
         PriorFileError: faults of a file, too few runs, or a run that is in both files.
@@ -150,7 +152,7 @@ def backtest(
     learnt = train if train is None or isinstance(train, Runs) else read_runs(train)
     held_out, sets = _apart(tested, learnt) if learnt is not None else _within(tested, leave_out)
     everything = (*tested.kept, *(learnt.kept if learnt is not None else ()))
-    classes, refits = predict_held_out(everything, held_out, seed=seed)
+    classes, refits = predict_held_out(everything, held_out, seed=seed, progress=progress)
 
     y = np.array([run.log_excess for run in everything])
     elsewhere = [others(y[one == 0]) for one in held_out]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ LEAST_RUNS = 5
 # Steps of a chain before and after adaptation for each set of held-out runs, of which there are many, and the
 # acceptance that step sizes aim at; then of a second try.
 _SHORTER: Mapping[str, Any] = {"warmup": 400, "draws": 600, "target": 0.95}
+_TOGETHER = 8
 _FINER: Mapping[str, Any] = {"warmup": 1000, "draws": 1000, "target": 0.99}
 
 
@@ -100,7 +101,11 @@ def check_enough(runs: Runs) -> None:
 
 
 def predict_held_out(
-    runs: Sequence[Run], held_out: np.ndarray[Any, Any], *, seed: int = 0
+    runs: Sequence[Run],
+    held_out: np.ndarray[Any, Any],
+    *,
+    seed: int = 0,
+    progress: Callable[[int, int], object] = lambda *_: None,
 ) -> tuple[list[ReferenceClass], list[Diagnostics]]:
     """A reference class for each set of held-out runs, learnt from all the others.
 
@@ -108,6 +113,7 @@ def predict_held_out(
         runs: all of them.
         held_out: 1 where a run is held out, else 0; array[set, run].
         seed: of the chains.
+        progress: called with how many sets are done, and how many there are.
 
     Returns:
         By set, what was learnt, and how its chains went.
@@ -123,12 +129,14 @@ def predict_held_out(
     data = arrays(runs, known)
     weights = 1.0 - held_out
     keys = jax.random.split(jax.random.key(seed), len(weights))
-    found = run_nuts_many(hours_without, data, weights, keys, settings=Settings(**_SHORTER), together=8)
+    found = run_nuts_many(
+        hours_without, data, weights, keys, settings=Settings(**_SHORTER), together=_TOGETHER, progress=progress
+    )
     again = [index for index, one in enumerate(found) if one.diagnostics.faults]
     if again:
         chosen = np.array(again)
         finer = run_nuts_many(
-            hours_without, data, weights[chosen], keys[chosen], settings=Settings(**_FINER), together=8
+            hours_without, data, weights[chosen], keys[chosen], settings=Settings(**_FINER), together=_TOGETHER
         )
         for index, one in zip(again, finer, strict=True):
             found[index] = one.checked()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -38,6 +38,7 @@ from uncertain_botec.cli.options import (
 from uncertain_botec.cli.printing import console as _console
 from uncertain_botec.cli.printing import print_json as _print_json
 from uncertain_botec.cli.printing import say as _say
+from uncertain_botec.cli.progress import bar
 from uncertain_botec.cli.report import report
 from uncertain_botec.cli.risk import risk
 from uncertain_botec.cli.sensitivity import sensitivity
@@ -158,7 +159,7 @@ def forecast(
         if team is not None:
             told = (dump_scenario(scenario), goal, f"{seed=}", sampler, precision, device, f"{chunk=}", f"{smooth=}")
             team.agree("\n".join(map(str, (*told, f"botec {__version__}"))))
-        with _progress(not loud) as advance:
+        with bar(not loud) as advance:
             tallies = stream(
                 scenario,
                 goal,
@@ -359,11 +360,3 @@ def _require(unmet: Sequence[str]) -> None:
         sys.stdout.flush()
         _say(f"botec: required and not met: {', '.join(unmet)}")
         raise typer.Exit(3)
-
-
-def _progress(quiet: bool) -> Any:
-    if quiet or not sys.stderr.isatty():
-        return nullcontext(None)
-    from uncertain_botec.cli.progress import bar
-
-    return bar()

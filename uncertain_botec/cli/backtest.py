@@ -11,6 +11,7 @@ import typer
 
 from uncertain_botec.cli.options import Cache, Json, Quiet, Seed
 from uncertain_botec.cli.printing import console, print_json, say
+from uncertain_botec.cli.progress import bar, counted
 from uncertain_botec.errors import UsageError
 
 
@@ -51,7 +52,8 @@ def backtest(
         keep_compiled()
     if not quiet and learnt is None:
         say("learning anew without each run: a minute or two for the published ones")
-    found = backtested(tested, learnt, leave_out=leave_out or LeaveOut.RUN, seed=seed)
+    with bar(quiet, "learning", counted) as advance:
+        found = backtested(tested, learnt, leave_out=leave_out or LeaveOut.RUN, seed=seed, progress=advance)
     if as_json:
         print_json(found.to_dict())
     else:

@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 # A run this short is over before anybody has read the bar.
 _PATIENCE = 0.5
 
 
+def _draws(done: int, planned: int, elapsed: float) -> str:
+    return f"{done / 1e6:,.1f} of {planned / 1e6:,.0f} million, {done / elapsed / 1e6:.1f} million/s"
+
+
+def counted(done: int, planned: int, _: float) -> str:
+    """Things that are few enough to be counted."""
+    return f"{done:,} of {planned:,}"
+
+
 @contextmanager
-def bar() -> Iterator[Callable[[int, int], None]]:
-    """Show a bar while the block runs; call what it gives with the draws so far and those that are planned."""
+def bar(
+    quiet: bool, doing: str = "drawing", told: Callable[[int, int, float], str] = _draws
+) -> Iterator[Callable[[int, int], object]]:
+    """Show a bar while the block runs; call what it gives with how much is done and how much there is.
+
+    Args:
+        quiet: show none, as where standard error is no terminal.
+        doing: what is done, for people.
+        told: how much is done, how much there is and the seconds it took, in words.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    # Takes a while, and is seldom needed.
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (
-        TextColumn("drawing"),
+        TextColumn(doing),
         BarColumn(20),
         TextColumn("{task.fields[amount]},"),
         TimeRemainingColumn(),
@@ -25,14 +47,12 @@ def bar() -> Iterator[Callable[[int, int], None]]:
     )
     progress = Progress(*columns, console=Console(stderr=True), transient=True)
     started = time.perf_counter()
-    task = progress.add_task("drawing", total=None, amount="")
+    task = progress.add_task(doing, total=None, amount="")
 
-    def advance(drawn: int, planned: int) -> None:
+    def advance(done: int, planned: int) -> None:
         elapsed = time.perf_counter() - started
-        rate = f"{drawn / elapsed / 1e6:.1f} million/s"
-        amount = f"{drawn / 1e6:,.1f} of {planned / 1e6:,.0f} million, {rate}"
-        progress.update(task, completed=drawn, total=planned, amount=amount)
-        if elapsed > _PATIENCE and drawn < planned:
+        progress.update(task, completed=done, total=planned, amount=told(done, planned, elapsed))
+        if elapsed > _PATIENCE and done < planned:
             progress.start()
 
     try:
