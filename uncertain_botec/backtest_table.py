@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from uncertain_botec.calibration.backtesting import LEARNT_APART, Against, Backtest, Foretold
 from uncertain_botec.calibration.forecasters import MEANINGS, REFERENCE_CLASS
 from uncertain_botec.calibration.scores import COVERED, Mean, Scores
-from uncertain_botec.inference import LEAST_ESS, MOST_RHAT
 from uncertain_botec.presentation import html_page, page, plain_text, sectioned_table
 from uncertain_botec.units import digits
 
@@ -20,15 +19,34 @@ if TYPE_CHECKING:
 HEADINGS = ("", *(f"in\n{100 * part:g} %" for part in COVERED), "\ninterval score", "\nCRPS", "\nP90/P10")
 RUN_HEADINGS = ("", "P10", "P50", "P90", "actual", "percentile")
 
-READING = (
-    "in 80 %: how many runs took what lies in the interval that should hold 80 %, so that 80 % is right. "
-    "Interval score (of P10 to P90) and CRPS: how far off forecasts were and how wide, in ln hours; lower is better, "
-    "and a CRPS of 0.1 is about a tenth of the hours. P90/P10: the median over runs. Above the reference class: the "
-    "mean of differences run by run. ±: the standard error over runs, as if they were independent; labs that publish "
-    "several runs make it too small. percentile: the chance that the forecast gave to at most the actual hours; "
-    "near 100 %, the run took more than foretold. The terms of the reference class and the widths of its priors were "
-    "chosen by people who knew some of these runs."
+WORDS = (
+    ("in 80 %", "how many runs took what lies in the interval that should hold 80 %, so that 80 % is right"),
+    (
+        "Interval score (of P10 to P90) and CRPS",
+        "how far off forecasts were and how wide, in ln hours; lower is better, and a CRPS of 0.1 is about a tenth of "
+        "the hours",
+    ),
+    ("P90/P10", "the median over runs"),
+    ("Above the reference class", "the mean of differences run by run"),
+    (
+        "±",
+        "the standard error over runs, as if they were independent; labs that publish several runs make it too small",
+    ),
+    (
+        "percentile",
+        "the chance that the forecast gave to at most the actual hours; near 100 %, the run took more than foretold",
+    ),
 )
+"""What the words of the tables mean."""
+
+CAVEAT = (
+    "The terms of the reference class and the widths of its priors were chosen by people who knew some of these runs."
+)
+
+READING = " ".join([*(f"{word}: {meaning}." for word, meaning in WORDS), CAVEAT])
+
+DOUBT = 2.0
+"""Differences of fewer standard errors may be chance."""
 
 NAMES = {
     REFERENCE_CLASS: "reference class",
@@ -102,35 +120,51 @@ def percent(part: float) -> str:
 
 def statements(backtest: Backtest) -> Iterator[tuple[str, str]]:
     """What the figures mean, in words."""
+    yield from verdicts(backtest)
+    yield from not_tested(backtest)
+    yield "Chains", chains(backtest)
+
+
+def verdicts(backtest: Backtest) -> Iterator[tuple[str, str]]:
+    """How often intervals held, and what each other forecaster is and how it does."""
     reference = backtest.forecasters[REFERENCE_CLASS]
     yield "Coverage", coverage(reference, len(backtest.runs))
     for name, one in backtest.forecasters.items():
         if one.against:
             yield NAMES[name].capitalize().replace("mfu", "MFU"), f"{MEANINGS[name]}; {compared(one, reference)}"
+
+
+def not_tested(backtest: Backtest) -> Iterator[tuple[str, str]]:
+    """What was not tested of runs, and which were left out."""
     yield "Wall-clock", tested(backtest, "days", "training_time")
     yield "Cost", tested(backtest, "cost", "cost")
     if backtest.unfit:
         left = "; ".join(f"{number} rows: {reason}" for reason, number in backtest.unfit.items())
         yield "Left out", left
-    yield "Chains", chains(backtest)
 
 
 def coverage(one: Scores, n: int) -> str:
     """How many runs lie between P10 and P90, with what chance makes of that."""
     part = one.coverage[0.8]
-    return (
-        f"P10 to P90 of the reference class held {round(part.value * n)} of {n} runs, {percent(part.value)}; "
-        f"for forecasts like these it holds {percent(part.low)} to {percent(part.high)} (95 % bounds)"
-    )
+    bounds = f"{percent(part.low)} to {percent(part.high)} (95 % bounds)"
+    return f"{held(one, n)}; for forecasts like these it holds {bounds}"
+
+
+def held(one: Scores, n: int) -> str:
+    """How many runs lie between P10 and P90 of the reference class."""
+    part = one.coverage[0.8]
+    return f"P10 to P90 of the reference class held {round(part.value * n)} of {n} runs, {percent(part.value)}"
 
 
 def compared(one: Scores, reference: Scores) -> str:
     """How a forecaster's CRPS compares with that of the reference class, and whether chance may have done it."""
     gap, error = one.against["crps"].value, one.against["crps"].error
-    if not abs(gap) > 2 * error:
+    if not abs(gap) > DOUBT * error:
         return "its CRPS cannot be told from the reference class's"
     part = 100 * abs(gap) / reference.crps.value
-    return f"its CRPS is {part:.0f} % {'above' if gap > 0 else 'below'} the reference class's"
+    return (
+        f"its CRPS is {part:.0f} % {'above' if gap > 0 else 'below'} the reference class's, more than chance explains"
+    )
 
 
 def tested(backtest: Backtest, attribute: str, quantity: str) -> str:
@@ -144,6 +178,8 @@ def tested(backtest: Backtest, attribute: str, quantity: str) -> str:
 
 def chains(backtest: Backtest) -> str:
     """Whether the refits can be believed."""
+    from uncertain_botec.inference import LEAST_ESS, MOST_RHAT
+
     number = len(backtest.refits)
     rhat, ess = max(one.rhat for one in backtest.refits), min(one.ess for one in backtest.refits)
     divergences = sum(one.divergences for one in backtest.refits)
@@ -158,11 +194,20 @@ def chains(backtest: Backtest) -> str:
 
 def run_rows(backtest: Backtest) -> Iterator[tuple[str, ...]]:
     """Every run by its percentile, under the title of each quantity."""
+    for title, found in run_tables(backtest):
+        yield (title,)
+        yield from found
+
+
+def run_tables(backtest: Backtest) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
+    """The title of each quantity that there are forecasts of, and a row for every run by its percentile."""
     for quantity, found in by_quantity(backtest):
-        yield (TITLES[quantity],)
-        for one, it in found:
-            amounts = (value / _SCALES[quantity] for value in (it.p10, it.p50, it.p90, it.actual))
-            yield one.run.name, *(digits(value, 0, 3) for value in amounts), level(it.percentile)
+        yield TITLES[quantity], [_run_row(one.run.name, it, _SCALES[quantity]) for one, it in found]
+
+
+def _run_row(name: str, it: Against, scale: float) -> tuple[str, ...]:
+    amounts = (digits(value / scale, 0, 3) for value in (it.p10, it.p50, it.p90, it.actual))
+    return name, *amounts, level(it.percentile)
 
 
 def by_quantity(backtest: Backtest) -> Iterator[tuple[str, list[tuple[Foretold, Against]]]]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,9 @@ from uncertain_botec.calibration.forecasters import REFERENCE_CLASS, Forecast, M
 from uncertain_botec.calibration.runs import PUBLISHED, Run, Runs, read_runs
 from uncertain_botec.calibration.scores import Judged, Mean, Scores, judge, score
 from uncertain_botec.errors import Fault, PriorFileError, UsageError
-from uncertain_botec.inference import Diagnostics
+
+if TYPE_CHECKING:
+    from uncertain_botec.inference import Diagnostics
 
 LEAVE_OUT = ("run", "organisation")
 """What is held out together when a run is forecast from others of its file."""
@@ -75,8 +77,8 @@ class Backtest:
         forecasters: scores by name, the reference class first.
         runs: each that was forecast, in the order of the file.
         held_out: with each run `run`, its `organisation`'s, or `all` of its file.
-        path: the file of the runs.
-        train: the file that was learnt from where that is another, or None.
+        tested: the file of the runs.
+        learnt: the file that was learnt from where that is another, or None.
         unfit: rows of both files that are no run to learn from or to forecast, by the reason.
         untested: by quantity, how many runs were not forecast in it, by the reason.
         refits: how the chains went, of each time that the reference class was learnt.
@@ -86,12 +88,22 @@ class Backtest:
     forecasters: Mapping[str, Scores]
     runs: tuple[Foretold, ...]
     held_out: str
-    path: str
-    train: str | None
+    tested: Runs = field(repr=False)
+    learnt: Runs | None = field(repr=False)
     unfit: Mapping[str, int]
     untested: Mapping[str, Mapping[str, int]]
     refits: tuple[Diagnostics, ...] = field(repr=False)
     seed: int
+
+    @property
+    def path(self) -> str:
+        """What the file of the runs is called."""
+        return self.tested.path
+
+    @property
+    def train(self) -> str | None:
+        """What the file that was learnt from is called where that is another."""
+        return None if self.learnt is None else self.learnt.path
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form, schema `uncertain-botec/backtest/1`; numbers are unrounded, null is unknown."""
@@ -172,8 +184,8 @@ def backtest(
         },
         runs=tuple(foretold),
         held_out=LEARNT_APART if learnt is not None else leave_out,
-        path=tested.path,
-        train=None if learnt is None else learnt.path,
+        tested=tested,
+        learnt=learnt,
         unfit=_unfit(tested, learnt),
         untested={"training_time": _count(map(untimed, tested.kept)), "cost": _count(map(unpriced, tested.kept))},
         refits=tuple(refits),

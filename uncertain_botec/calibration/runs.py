@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from uncertain_botec.errors import Fault, PriorFileError
@@ -93,11 +93,13 @@ class Runs:
         kept: in the order of the file.
         left_out: the names of the others, by the reason.
         path: as the user named the file.
+        text: of the file to the letter; nothing where the runs are not those of one file.
     """
 
     kept: tuple[Run, ...]
     left_out: Mapping[str, tuple[str, ...]]
     path: str
+    text: str = field(default="", repr=False)
 
 
 def read_runs(path: str | Path = PUBLISHED) -> Runs:
@@ -118,7 +120,17 @@ def read_runs(path: str | Path = PUBLISHED) -> Runs:
     path = Path(path)
     # The shipped file is named as an include would name it, wherever it is installed.
     where = "reference/published-runs.csv" if path == PUBLISHED else str(path)
-    names, rows = _table(path, where)
+    return parse_runs(_text(path, where), where)
+
+
+def parse_runs(text: str, where: str) -> Runs:
+    """As `read_runs`, from the text of a file.
+
+    Args:
+        text: of the file.
+        where: what faults call it.
+    """
+    names, rows = _table(text, where)
     faults: list[Fault] = []
     if lacking := [name for name in REQUIRED if name not in names]:
         for name in lacking:
@@ -146,7 +158,7 @@ def read_runs(path: str | Path = PUBLISHED) -> Runs:
         kept.append(run)
     if faults:
         raise PriorFileError(faults)
-    return Runs(tuple(kept), {reason: tuple(some) for reason, some in left_out.items()}, where)
+    return Runs(tuple(kept), {reason: tuple(some) for reason, some in left_out.items()}, where, text)
 
 
 def pooled(files: Sequence[Runs]) -> Runs:
@@ -176,22 +188,38 @@ def pooled(files: Sequence[Runs]) -> Runs:
     return Runs(kept, left_out, ", ".join(file.path for file in files))
 
 
-def _table(path: Path, where: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
-    """The names of the columns, and each row with its line; what is beyond the last column is dropped."""
-    expected = f"UTF-8 text with commas, and a first line with at least {', '.join(REQUIRED)}"
+_EXPECTED = f"UTF-8 text with commas, and a first line with at least {', '.join(REQUIRED)}"
+
+# Some programs begin a UTF-8 file with it.
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+def _text(path: Path, where: str) -> str:
+    """The file to the letter."""
     try:
         if path.stat().st_size > MAX_BYTES:
             got = f"{path.stat().st_size:,} bytes"
             fault = Fault("the file is too large", where, "$", got, f"at most {MAX_BYTES:,} bytes", "thin it out")
             raise PriorFileError([fault])
-        text = path.read_bytes().decode("utf-8-sig")
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+        return path.read_bytes().decode("utf-8")
+    except (OSError, ValueError) as error:
+        raise _unreadable(where, error) from None
+
+
+def _unreadable(where: str, error: Exception) -> PriorFileError:
+    fix = "docs/reference-class.md has an example"
+    return PriorFileError([Fault(f"cannot be read: {error}", where, "$", None, _EXPECTED, fix)])
+
+
+def _table(text: str, where: str) -> tuple[list[str], Iterator[tuple[int, dict[str, str]]]]:
+    """The names of the columns, and each row with its line; what is beyond the last column is dropped."""
+    try:
+        reader = csv.reader(io.StringIO(text.removeprefix(_BYTE_ORDER_MARK), newline=""), strict=True)
         lines = [(reader.line_num, cells) for cells in reader if any(cell.strip() for cell in cells)]
-    except (OSError, UnicodeDecodeError, ValueError, csv.Error) as error:
-        fault = Fault(f"cannot be read: {error}", where, "$", None, expected, "docs/reference-class.md has an example")
-        raise PriorFileError([fault]) from None
+    except csv.Error as error:
+        raise _unreadable(where, error) from None
     if not lines:
-        raise PriorFileError([Fault("the file is empty", where, "$", "nothing", expected, "put one run in each row")])
+        raise PriorFileError([Fault("the file is empty", where, "$", "nothing", _EXPECTED, "put one run in each row")])
     names = [cell.strip() for cell in lines[0][1]]
     rows = (
         (number, {name: cell.strip() for name, cell in zip(names, cells, strict=False)}) for number, cells in lines[1:]

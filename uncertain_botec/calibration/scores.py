@@ -140,6 +140,17 @@ def share(hits: int, of: int) -> Share:
     return Share(hits / of, float(found.low), float(found.high))
 
 
+def by_chance(n: int) -> tuple[int, int]:
+    """How many of n percentiles lie in one of the tenths where forecasts are right: from and to, with at least 95 %.
+
+    The number is binomial with probability 1 / BINS, as if runs were independent.
+    """
+    from scipy.stats import binom
+
+    low, high = binom.ppf((0.025, 0.975), n, 1 / BINS)
+    return int(low), int(high)
+
+
 def _median(values: Sequence[float]) -> Mean:
     """The median, with half the span of the order statistics one standard error of their number around it."""
     half = 0.5 / math.sqrt(len(values))

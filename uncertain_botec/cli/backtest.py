@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from uncertain_botec.cli.options import Cache, Json, Quiet, Seed
-from uncertain_botec.cli.printing import console, print_json, say
+from uncertain_botec.cli.options import Cache, Json, Quiet, ReportTo, Seed
+from uncertain_botec.cli.printing import check_out, console, print_json, say, write_out
 from uncertain_botec.cli.progress import bar, counted
 from uncertain_botec.errors import UsageError
 
@@ -34,6 +34,7 @@ def backtest(
         LeaveOut | None, typer.Option(help="What is held out with each run: itself, or its organisation's.")
     ] = None,
     seed: Seed = 0,
+    out: ReportTo = None,
     as_json: Json = False,
     cache: Cache = True,
     quiet: Quiet = False,
@@ -42,6 +43,7 @@ def backtest(
     started = time.perf_counter()
     if train is not None and leave_out is not None:
         raise UsageError("--leave-out goes without --train: nothing of --runs is learnt from then")
+    check_out(out)
     from uncertain_botec.calibration.backtesting import backtest as backtested
     from uncertain_botec.calibration.runs import PUBLISHED, read_runs
     from uncertain_botec.compilation import keep_compiled
@@ -60,6 +62,7 @@ def backtest(
         from uncertain_botec.backtest_table import renderable
 
         console().print(renderable(found))
+    write_out(found, out, quiet=quiet)
     if not quiet:
         say(
             f"{len(found.runs)} runs, {len(found.refits)} refits (seed {seed}) in {time.perf_counter() - started:.1f} s"

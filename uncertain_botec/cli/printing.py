@@ -14,6 +14,7 @@ from uncertain_botec.cli.streams import takes
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from uncertain_botec.calibration.backtesting import Backtest
     from uncertain_botec.decisions.comparison import Comparison
     from uncertain_botec.decisions.surface import Sweep
 
@@ -48,7 +49,7 @@ def check_out(folder: Path | None) -> None:
         check_folder(folder)
 
 
-def write_out(result: Comparison | Sweep, folder: Path | None, *, quiet: bool) -> None:
+def write_out(result: Comparison | Sweep | Backtest, folder: Path | None, *, quiet: bool) -> None:
     """Write the report that `--out` asks for, and say so."""
     if folder is None:
         return

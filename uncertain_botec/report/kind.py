@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from uncertain_botec.report.backtested import Backtested
 from uncertain_botec.report.blocks import Section
 from uncertain_botec.report.compared import Compared
 from uncertain_botec.report.context import Context
 from uncertain_botec.report.swept import Swept
 
-C = TypeVar("C", Context, Compared, Swept)
+C = TypeVar("C", Context, Compared, Swept, Backtested)
 
 
 @dataclass(frozen=True)

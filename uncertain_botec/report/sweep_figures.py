@@ -17,7 +17,7 @@ from uncertain_botec.presentation import title_of
 from uncertain_botec.report.blocks import Block, Paragraph, Picture, Section, Table, foreign
 from uncertain_botec.report.sweep_answer import best_of
 from uncertain_botec.report.swept import Swept
-from uncertain_botec.report.words import in_all, name_of, unit_of
+from uncertain_botec.report.words import in_all, name_of, spread_out, unit_of
 from uncertain_botec.sweep_table import HEADS, LIMIT_HEADS, outputs_of, rows, scale_of
 from uncertain_botec.units import to_display
 from uncertain_botec.vocabulary import LIMITS, QUANTITIES
@@ -74,13 +74,6 @@ def _sliced(context: Swept) -> _Slice | None:
 
 def _word(at: float | str) -> str:
     return at if isinstance(at, str) else label_of(at)
-
-
-def spread_out(number: int, most: int) -> list[int]:
-    """The places of a few, or of so many among more, the first and the last with them."""
-    if number <= most:
-        return [*range(number)]
-    return [round(step * (number - 1) / (most - 1)) for step in range(most)]
 
 
 def landscape(context: Swept) -> Section | None:

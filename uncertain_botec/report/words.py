@@ -14,7 +14,7 @@ from uncertain_botec.vocabulary import QUANTITIES
 # What a sentence says of a number; the tables have what more is known.
 _DIGITS = 3
 
-__all__ = ["capital", "chance", "in_all", "name_of", "part", "percent", "said", "unit_of"]
+__all__ = ["capital", "chance", "in_all", "name_of", "part", "percent", "said", "spread_out", "unit_of"]
 
 
 def said(name: str, value: float, error: float = 0.0) -> str:
@@ -62,3 +62,10 @@ def in_all(items: Iterable[str]) -> str:
     """Several things as one enumeration."""
     *some, last = items
     return f"{', '.join(some)} and {last}" if some else last
+
+
+def spread_out(number: int, most: int) -> list[int]:
+    """The places of a few, or of so many among more, the first and the last with them."""
+    if number <= most:
+        return [*range(number)]
+    return [round(step * (number - 1) / (most - 1)) for step in range(most)]

@@ -10,12 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, overload
 
+from uncertain_botec.calibration.backtesting import Backtest
 from uncertain_botec.decisions.comparison import Comparison
 from uncertain_botec.decisions.surface import Sweep
 from uncertain_botec.errors import UsageError
 from uncertain_botec.folders import check_replaceable, replace_folder
 from uncertain_botec.plots import Figure
-from uncertain_botec.report import html, markdown, swept
+from uncertain_botec.report import backtested, html, markdown, swept
+from uncertain_botec.report.backtest_page import BACKTEST
+from uncertain_botec.report.backtested import Backtested
 from uncertain_botec.report.blocks import Section, figures_of, foreign, plain
 from uncertain_botec.report.compare_page import COMPARISON
 from uncertain_botec.report.compared import Compared, draw_again
@@ -41,10 +44,10 @@ class Report(Generic[C]):
     """What numbers say to whoever signs for them.
 
     Attributes:
-        title: the scenario's, or what was compared or swept over.
+        title: the scenario's, or what was compared, swept over or forecast anew.
         answer: in one sentence.
         sections: everything that is said, as blocks.
-        context: what it is said of: draws, summary, review and studies of a run; a comparison; or a sweep.
+        context: what it is said of: draws, summary, review and studies of a run; a comparison; a sweep; or a backtest.
         folder: where it was written, or None.
         files: the SHA-256 of every file that was written, by name, but for `summary.json`, which holds them.
         kind: how it was made.
@@ -81,8 +84,9 @@ class Report(Generic[C]):
         """The documented JSON form; numbers are unrounded, null is infinite.
 
         Of a run it is `uncertain-botec/report/1`: `forecast`, `risk` and each of `sensitivity` are as those commands
-        give them. Of a comparison it is `uncertain-botec/report-compare/1` with `compare` and each run's `risk`, and of
-        a sweep `uncertain-botec/report-sweep/1` with `sweep`, again as the commands give them.
+        give them. Of a comparison it is `uncertain-botec/report-compare/1` with `compare` and each run's `risk`, of a
+        sweep `uncertain-botec/report-sweep/1` with `sweep`, and of a backtest `uncertain-botec/report-backtest/1` with
+        `backtest`, again as the commands give them.
         """
         return {
             "schema": self.kind.schema,
@@ -123,24 +127,30 @@ def write_report(
 ) -> Report[Swept]: ...
 
 
+@overload
 def write_report(
-    subject: Scenario | Comparison | Sweep,
+    subject: Backtest, folder: str | Path, *, progress: Callable[[str], object] = lambda _: None
+) -> Report[Backtested]: ...
+
+
+def write_report(
+    subject: Scenario | Comparison | Sweep | Backtest,
     folder: str | Path,
     *,
     keep: int = KEPT,
     progress: Callable[[str], object] = lambda _: None,
     **asked: Any,
-) -> Report[Context] | Report[Compared] | Report[Swept]:
-    """Write a report of a scenario, a comparison or a sweep: HTML, Markdown, JSON, every figure, and the draws.
+) -> Report[Context] | Report[Compared] | Report[Swept] | Report[Backtested]:
+    """Write a report of a scenario, a comparison, a sweep or a backtest: HTML, Markdown, JSON, figures, and the draws.
 
     The folder appears whole or not at all: one that is there is replaced in one step, and only by a report. What was
-    drawn for a comparison or a sweep is asked no further: all but `keep` and `progress` are for a scenario.
+    drawn for anything but a scenario is asked no further: all but `keep` and `progress` are for a scenario.
 
     Args:
-        subject: from `load_scenario`, which is drawn, or from `compare_scenarios` or `sweep`.
+        subject: from `load_scenario`, which is drawn, or from `compare_scenarios`, `sweep` or `backtest`.
         folder: where to write.
-        keep: about how many draws (of each run) are written to `draws.nc`, spread as evenly as all are; a sweep keeps
-            none.
+        keep: about how many draws (of each run) are written to `draws.nc`, spread as evenly as all are; a sweep and a
+            backtest keep none.
         progress: called with what is being done.
         asked: of a scenario:
             budget: with its unit, such as "5 MUSD"; the scenario's own by default.
@@ -167,7 +177,9 @@ def write_report(
         raise TypeError(f"{', '.join(asked)}: for the report of a scenario alone")
     if isinstance(subject, Comparison):
         return _written(COMPARISON, draw_again(subject, keep, progress), folder, keep, progress)
-    return _written(SWEEP, swept.look(subject), folder, keep, progress)
+    if isinstance(subject, Sweep):
+        return _written(SWEEP, swept.look(subject), folder, keep, progress)
+    return _written(BACKTEST, backtested.look(subject), folder, keep, progress)
 
 
 def check_folder(folder: Path) -> None:

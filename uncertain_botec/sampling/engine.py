@@ -195,9 +195,9 @@ def numbers_of(scenario: Scenario, dtype: np.dtype[Any]) -> tuple[Any, Any, Any]
     return forms, known, root
 
 
-def versions() -> dict[str, str]:
-    """The version of every library that may change the numbers."""
-    return {name: _version(name) for name in _DECISIVE}
+def versions(*also: str) -> dict[str, str]:
+    """The version of every library that may change the numbers, and of some that may change those of a caller."""
+    return {name: _version(name) for name in (*_DECISIVE, *also)}
 
 
 @cache
