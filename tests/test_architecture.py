@@ -107,9 +107,7 @@ HEAVY = (
 
 # What each may load of these; public names that are not here, none.
 NAMES = {
-    "Backtest": "jax",
     "analyse_sensitivity": "jax",
-    "backtest": "jax",
     "estimate_many": "jax",
     "forecast": "jax",
     "load_scenario": "pydantic",
@@ -121,6 +119,7 @@ STATEMENTS = {
     "import uncertain_botec.architecture": "",
     "import uncertain_botec.distributions": "",
     "import uncertain_botec.estimators": "",
+    "import uncertain_botec.backtest_table": "",
     "import uncertain_botec.comparison_table, uncertain_botec.solution_table, uncertain_botec.sweep_table": "",
     "import uncertain_botec.explain": "",
     "import uncertain_botec.output": "",

@@ -11,13 +11,15 @@ from pathlib import Path
 import pytest
 
 from tests.browser.chromium import Browser
-from tests.report.conftest import FEW, hostile, report
-from uncertain_botec import Report, compare_scenarios, load_scenario, sample, sweep, write_report
+from tests.calibration.conftest import apart
+from tests.report.backtests import renamed
+from tests.report.conftest import FEW, LONG, NASTY, hostile, report
+from uncertain_botec import Backtest, Report, compare_scenarios, load_scenario, sample, sweep, write_report
 from uncertain_botec.report import html
 from uncertain_botec.report.context import look
 from uncertain_botec.report.sections import sections_of
 
-__all__ = ["axe", "browser", "compared", "hostile", "many", "pages", "report", "swept"]
+__all__ = ["apart", "axe", "backtested", "browser", "compared", "hostile", "many", "pages", "report", "swept"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,7 +81,17 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def pages(report: Report, many: Path, hostile: Report, compared: Path, swept: Path) -> dict[str, Path]:
+def backtested(apart: Backtest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of some forty runs, two of which have names that try to be more than names."""
+    folder: Path = tmp_path_factory.mktemp("backtested") / "report"
+    write_report(renamed(apart, LONG, NASTY), folder)
+    return folder / "index.html"
+
+
+@pytest.fixture(scope="session")
+def pages(
+    report: Report, many: Path, hostile: Report, compared: Path, swept: Path, backtested: Path
+) -> dict[str, Path]:
     """The page of each report."""
     assert report.folder is not None
     assert hostile.folder is not None
@@ -89,4 +101,5 @@ def pages(report: Report, many: Path, hostile: Report, compared: Path, swept: Pa
         "hostile": hostile.folder / "index.html",
         "compared": compared,
         "swept": swept,
+        "backtested": backtested,
     }

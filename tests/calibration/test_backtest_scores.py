@@ -9,7 +9,7 @@ import pytest
 from scipy.special import expit, ndtr
 
 from uncertain_botec.calibration.forecasters import Forecast, Mixture, SteppingMfu, StudentT, others
-from uncertain_botec.calibration.scores import Judged, judge, mean, score, share
+from uncertain_botec.calibration.scores import Judged, by_chance, judge, mean, score, share
 from uncertain_botec.reference.posterior import Predictive
 
 LEVELS = np.array([0.001, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.999])
@@ -117,3 +117,12 @@ def test_a_table_of_scores() -> None:
     assert share(4, 4).high == 1
     assert mean([1.0, 2.0, 4.0]).error == pytest.approx(math.sqrt(7 / 3 / 3))
     assert math.isnan(mean([1.0]).error)
+
+
+@pytest.mark.parametrize("n", [1, 7, 58, 400])
+def test_what_chance_leaves_in_a_tenth(n: int) -> None:
+    """The band holds 95 % of the binomial, and neither of its ends could be moved inwards."""
+    chances = [math.comb(n, k) * 0.1**k * 0.9 ** (n - k) for k in range(n + 1)]
+    low, high = by_chance(n)
+    assert sum(chances[:low]) <= 0.025 < sum(chances[: low + 1])
+    assert sum(chances[high + 1 :]) <= 0.025 < sum(chances[high:])

@@ -171,3 +171,4 @@ def test_units_and_spreadsheet_habits_are_read(made: Maker) -> None:
     runs = read_runs(path)
     assert [run.subject.parameters for run in runs.kept] == [7e9]
     assert runs.left_out == {"no accelerator-hours": ("run 1",)}
+    assert runs.text.encode("utf-8") == path.read_bytes()

@@ -14,6 +14,7 @@ from tests.calibration.conftest import ROWS, published, write_rows
 from tests.cli.test_compare import MAYBE, NUMBER, TEXT, array, by_name, table
 from uncertain_botec import Backtest, backtest
 from uncertain_botec.calibration import backtesting
+from uncertain_botec.calibration.runs import PUBLISHED
 
 __all__ = ["published", "write_rows"]
 
@@ -89,6 +90,29 @@ def test_json(botec: Botec, write_rows: Callable[..., Path]) -> None:
     jsonschema.validate(document, BACKTEST)
     assert document == json.loads(json.dumps(backtest(test, train, seed=3).to_dict()))
     assert (document["n"], document["left_out"]) == (18, "all")
+
+
+def test_report(botec: Botec, published: Backtest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With --out there is a report beside the table, which is the same as without."""
+    monkeypatch.setattr(backtesting, "backtest", lambda *_, **__: published)
+    folder = tmp_path / "report"
+    result = botec("backtest", "--out", folder)
+    assert (result.code, result.out) == (0, botec("backtest").out)
+    assert f"{folder}/index.html written" in result.err
+    document = json.loads((folder / "summary.json").read_text("utf-8"))
+    assert document["backtest"] == json.loads(botec("backtest", "--json").out)
+    jsonschema.validate(document["backtest"], BACKTEST)
+    assert (folder / "runs.csv").read_bytes() == PUBLISHED.read_bytes()
+
+
+def test_a_folder_of_something_else(botec: Botec, tmp_path: Path) -> None:
+    """A folder that is no report is refused with 2 before as much as a file of runs is read, and left alone."""
+    (tmp_path / "thesis.txt").write_text("all of it", "utf-8")
+    result = botec("backtest", "--runs", tmp_path / "none.csv", "--out", tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert "thesis.txt" in result.err
+    assert "none.csv" not in result.err
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
 def test_bad_usage(botec: Botec, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 Amounts that are passed in are in printed units, as draws[name], reviews, summaries and studies have them.
 """
 
-from uncertain_botec.plots.backtests import coverage, intervals, percentiles, score_gaps
+from uncertain_botec.plots.backtests import Told, Within, coverage, intervals, percentiles, score_gaps
 from uncertain_botec.plots.bars import bill, shares, value_of_information
 from uncertain_botec.plots.cost_and_time import joint
 from uncertain_botec.plots.curves import gap_curves, s_curve, s_curves
@@ -16,6 +16,8 @@ __all__ = [
     "DARK",
     "LIGHT",
     "Figure",
+    "Told",
+    "Within",
     "bill",
     "coverage",
     "gap_curves",

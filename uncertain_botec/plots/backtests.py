@@ -144,7 +144,7 @@ def percentiles(counts: Sequence[int], low: int, high: int) -> Figure:
             )
         for end in (low, high):
             line = axes.axhline(end, color=LIGHT["ink"], linestyle="--", linewidth=1.0, gid=f"chance-{end}")
-        _key(canvas, axes, [line], [f"chance leaves {low} to {high} in each tenth"])
+        _key(canvas, [line], [f"chance leaves {low} to {high} in each tenth"])
 
     return rendered("percentiles", "Where runs fell in their forecasts", alt, draw, (WIDTH, 3.0))
 
@@ -208,7 +208,7 @@ def _intervals(runs: Sequence[Told], span: Span, left: float, part: str) -> Figu
             axes.text(1 + beside, place, run.text, transform=axes.get_yaxis_transform(), va="center_baseline")
         axes.text(1 + beside, -0.7, heading, transform=axes.get_yaxis_transform(), va="bottom", color=LIGHT["muted"])
         _below(canvas, label)
-        _key(canvas, axes, _signs(), ["within P10 to P90", "outside"])
+        _key(canvas, _signs(), ["within P10 to P90", "outside"])
 
     title = "Every run over its forecast" + (f", {part}" if part else "")
     return rendered(f"intervals {part}", title, alt, draw, (WIDTH, 1.0 + _CLOSER * max(len(runs), 2)))
@@ -252,7 +252,7 @@ def _panels(
             for row, one in enumerate(panel.rows):
                 _row(axes, row, one, panel.expected, f"{place}-{row}")
         _below(canvas, label)
-        _key(canvas, canvas.axes[0], _signs(), keys)
+        _key(canvas, _signs(), keys)
 
     return rendered(name, title, alt, draw, (WIDTH, top + bottom + PITCH * max(len(names), 2)))
 
@@ -277,16 +277,9 @@ def _signs() -> list[Artist]:
     return [Line2D([], [], color=LIGHT[colour], marker=sign, markersize=5, linewidth=2.0) for colour, sign in _SIGNS]
 
 
-def _key(canvas: Canvas, axes: Axes, handles: Sequence[Artist], names: Sequence[str]) -> None:
-    canvas.legend(
-        handles,
-        names,
-        loc="upper left",
-        bbox_to_anchor=(axes.get_position().x0, 1.0),
-        ncols=len(names),
-        frameon=False,
-        borderaxespad=0.2,
-    )
+def _key(canvas: Canvas, handles: Sequence[Artist], names: Sequence[str]) -> None:
+    """Above the axes, in the middle of the picture too."""
+    canvas.legend(handles, names, loc="upper center", ncols=len(names), frameon=False, borderaxespad=0.2)
 
 
 def _end(value: float) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from uncertain_botec.backtest_table import NAMES, compared, held, level, percent, tested, with_error
 from uncertain_botec.calibration.backtesting import Against, Foretold
 from uncertain_botec.calibration.scores import Share
-from uncertain_botec.report.backtested import Backtested
-from uncertain_botec.report.blocks import Paragraph, Points, Section, Tile, Tiles, foreign
+from uncertain_botec.report.backtested import Backtested, named
+from uncertain_botec.report.blocks import Paragraph, Points, Section, Tile, Tiles
 from uncertain_botec.units import digits
 
 _WIDE = 0.8
@@ -67,5 +67,5 @@ def _points(context: Backtested) -> Iterator[str]:
 
 def _farthest(run: Foretold, hours: Against) -> str:
     times = digits(hours.actual / hours.p50, 0, 3)
-    name, place = foreign(run.run.name), level(hours.percentile)
+    name, place = named(run.run.name), level(hours.percentile)
     return f"the farthest off is {name}, which took {times} times the median foretold, at percentile {place}"

@@ -15,9 +15,9 @@ from uncertain_botec.backtest_table import (
     verdicts,
 )
 from uncertain_botec.calibration.scores import Mean, Share, by_chance
-from uncertain_botec.plots.backtests import Told, Within
-from uncertain_botec.report.backtested import Backtested
-from uncertain_botec.report.blocks import Pairs, Paragraph, Picture, Section, Table, foreign
+from uncertain_botec.plots import Told, Within
+from uncertain_botec.report.backtested import Backtested, named
+from uncertain_botec.report.blocks import Pairs, Paragraph, Picture, Section, Table
 from uncertain_botec.report.words import spread_out
 
 ROWS = 200
@@ -122,7 +122,7 @@ def runs(context: Backtested) -> Section:
         reading += f" Tables have their first {ROWS} rows; `summary.json` has all of them."
     columns = ("Run", *RUN_HEADINGS[1:])
     tables = [
-        Table(title, columns, "lrrrrr", tuple((foreign(name), *amounts) for name, *amounts in told[:ROWS]))
+        Table(title, columns, "lrrrrr", tuple((named(name), *amounts) for name, *amounts in told[:ROWS]))
         for title, told in found
     ]
     return Section("runs", "Every run", (Paragraph(reading), *tables))

@@ -10,7 +10,7 @@ from uncertain_botec.backtest_table import WORDS, chains, not_tested, title
 from uncertain_botec.calibration.backtesting import LEARNT_APART
 from uncertain_botec.report.backtest_answer import answer, sentence
 from uncertain_botec.report.backtest_figures import coverage, forecasters, intervals, runs
-from uncertain_botec.report.backtested import Backtested, sources
+from uncertain_botec.report.backtested import Backtested, named, sources
 from uncertain_botec.report.blocks import Heading, Pairs, Paragraph, Section, foreign
 from uncertain_botec.report.kind import Kind
 from uncertain_botec.report.words import capital, in_all
@@ -47,7 +47,7 @@ def _left_out(context: Backtested) -> Iterator[Heading | Pairs]:
 
 def _some(names: list[str]) -> str:
     rest = len(names) - _NAMED
-    return in_all([*map(foreign, names[:_NAMED]), *([f"{rest:,} more"] if rest > 0 else [])])
+    return in_all([*map(named, names[:_NAMED]), *([f"{rest:,} more"] if rest > 0 else [])])
 
 
 def method(context: Backtested) -> Section:

@@ -10,6 +10,10 @@ from uncertain_botec.calibration.backtesting import Against, Backtest, Foretold
 from uncertain_botec.calibration.forecasters import REFERENCE_CLASS
 from uncertain_botec.calibration.runs import Runs, parse_runs
 from uncertain_botec.calibration.scores import Scores
+from uncertain_botec.report.blocks import foreign
+
+# Letters of a name in a table.
+_NAME = 120
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,11 @@ class Backtested:
     def ordered(self) -> list[tuple[Foretold, Against]]:
         """Every run with the forecast of its hours, the one that took least of what was foretold first."""
         return next(found for quantity, found in by_quantity(self.backtest) if quantity == "hours")
+
+
+def named(run: str) -> str:
+    """A run by its name, as a block's text; a very long one is shortened, and whole in the file alone."""
+    return foreign(run, _NAME)
 
 
 def look(backtest: Backtest) -> Backtested:
