@@ -28,6 +28,7 @@ FLOW = (
     ("choices",),
     ("formulas",),
     ("architecture",),
+    ("planning",),
     ("estimators",),
     ("distributions",),
     ("dependence",),

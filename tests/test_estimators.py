@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uncertain_botec.choices import resolved
-from uncertain_botec.estimators import ESTIMATORS, evaluate
+from uncertain_botec.estimators import ESTIMATORS
 from uncertain_botec.formulas import compute, duration
+from uncertain_botec.planning import evaluate
 
 HOUR, DAY = 3600.0, 86400.0
 TRAINING = ESTIMATORS["training"]

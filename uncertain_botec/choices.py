@@ -97,6 +97,15 @@ _CHOICES = (
         "on-demand",
         "how accelerators are paid for",
     ),
+    Choice(
+        "scaling",
+        {
+            "peak": "the fleet for the peak is held and paid for all the time",
+            "mean": "the fleet follows its load, and its mean is paid for",
+        },
+        "peak",
+        "which fleet of a service is paid for",
+    ),
 )
 
 CHOICES: Mapping[str, Choice] = MappingProxyType({choice.name: choice for choice in _CHOICES})

@@ -1,216 +1,30 @@
-"""An estimator is an ordered tuple of formulas; a plan is one pass over it, and evaluation one plain loop."""
+"""The estimators: what each is made of, what it reports, and what its outputs may be held against."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from uncertain_botec.formulas import (
     activations,
     compute,
     cost,
+    decoding,
     duration,
     energy,
+    fleet,
     memory,
     network,
     ownership,
+    queueing,
     reliability,
     rental,
     scaling,
+    serving,
     storage,
+    tokens,
 )
-from uncertain_botec.formulas.base import Array, Formula, Luck
-from uncertain_botec.vocabulary import QUANTITIES
-
-
-@dataclass(frozen=True)
-class Section:
-    """Outputs that are reported together.
-
-    Attributes:
-        title: for people; "" for what comes first.
-        outputs: the names, in order.
-        least: how many of them there must be for any of them to be worth a line.
-    """
-
-    title: str
-    outputs: tuple[str, ...]
-    least: int = 1
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How one scenario is evaluated.
-
-    Attributes:
-        steps: the formulas that run, in order.
-        inputs: the supplied names that they take, or that are reported themselves.
-        missing: names that must be supplied and are not.
-        sections: what is reported.
-    """
-
-    steps: tuple[Formula, ...]
-    inputs: tuple[str, ...]
-    missing: tuple[str, ...]
-    sections: tuple[Section, ...]
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """The names that are reported, in order."""
-        return tuple(name for section in self.sections for name in section.outputs)
-
-    def reaching(self, output: str) -> frozenset[str]:
-        """The supplied names that an output is computed from; itself where it is supplied."""
-        reached = {name: frozenset({name}) for name in self.inputs}
-        for step in self.steps:
-            reached[step.name] = frozenset().union(*(reached[name] for name in step.inputs if name in reached))
-        return reached[output]
-
-    def random(self, output: str) -> bool:
-        """Whether an output is computed with randomness of its own, besides that of the inputs."""
-        return self._comes_from(output, lambda step: step.random)
-
-    def endless(self, output: str) -> bool:
-        """Whether an output may be infinite, because something that it is computed from may be."""
-        return self._comes_from(output, lambda step: QUANTITIES[step.name].endless)
-
-    def _comes_from(self, output: str, kind: Callable[[Formula], bool]) -> bool:
-        found: dict[str, bool] = {}
-        for step in self.steps:
-            found[step.name] = kind(step) or any(found.get(name, False) for name in step.inputs)
-        return found.get(output, False)
-
-
-@dataclass(frozen=True, eq=False)
-class Estimator:
-    """A question that the program can answer.
-
-    Attributes:
-        name: what a prior file calls it.
-        summary: one line for `botec list estimators`.
-        formulas: in the order in which they are evaluated. Where several give the same output, the first whose choices
-            are made, whose trigger is there and whose inputs are known is taken.
-        required: the outputs without which there is no answer.
-        sections: what is reported where it can be computed.
-    """
-
-    name: str
-    summary: str
-    formulas: tuple[Formula, ...]
-    required: tuple[str, ...]
-    sections: tuple[Section, ...]
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """Every name that can be reported."""
-        return tuple(name for section in self.sections for name in section.outputs)
-
-    @property
-    def choices(self) -> frozenset[str]:
-        """The choices that can change an answer."""
-        return frozenset(key for one in self.formulas for key in one.when)
-
-    def plan(self, supplied: Iterable[str], choices: Mapping[str, str]) -> Plan:
-        """What runs when these names are supplied and these choices are made.
-
-        A formula whose output is supplied is skipped: who knows the FLOP, or the failure overhead, just states it. One
-        with a trigger takes part only where that is known, and then asks for whatever else it needs.
-        """
-        return _plan(self, frozenset(supplied), frozenset(choices.items()))
-
-
-@lru_cache(maxsize=256)
-def _plan(estimator: Estimator, supplied: frozenset[str], choices: frozenset[tuple[str, str]]) -> Plan:
-    made = dict(choices)
-    fitting = [one for one in estimator.formulas if one.fits(made)]
-    wanted = _wanted(estimator.outputs, fitting, supplied)
-    known = set(supplied)
-    steps: dict[str, Formula] = {}
-    blocked: dict[str, Formula] = {}
-    for one in fitting:
-        if one.name in known or one.name not in wanted or not one.triggered(known):
-            continue
-        some = one.required or known & {*one.optional}
-        if some and known >= {*one.required}:
-            steps[one.name] = one
-            known.add(one.name)
-        else:
-            blocked.setdefault(one.name, one)
-    roots = [name for name in estimator.required if name not in known]
-    roots += [one.name for one in blocked.values() if one.trigger and one.name not in known]
-    sections = tuple(
-        Section(section.title, shown)
-        for section in estimator.sections
-        if len(shown := _shown(section, steps, estimator, supplied)) >= section.least
-    )
-    needed = _wanted([name for section in sections for name in section.outputs], steps.values(), supplied)
-    kept = tuple(one for one in steps.values() if one.name in needed)
-    taken = dict.fromkeys(name for one in kept for name in one.inputs if name in supplied)
-    taken |= dict.fromkeys(name for section in sections for name in section.outputs if name in supplied)
-    return Plan(kept, tuple(taken), _missing(roots, blocked, known), sections)
-
-
-def _wanted(outputs: Sequence[str], formulas: Iterable[Formula], supplied: frozenset[str]) -> set[str]:
-    """The outputs and everything that formulas could need for them; what is supplied needs nothing."""
-    takers: dict[str, set[str]] = {}
-    for one in formulas:
-        takers.setdefault(one.name, set()).update(one.inputs)
-    found: set[str] = set()
-    waiting = list(outputs)
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += () if name in supplied else takers.get(name, ())
-    return found
-
-
-def _shown(
-    section: Section, steps: Mapping[str, Formula], estimator: Estimator, supplied: frozenset[str]
-) -> tuple[str, ...]:
-    stated = supplied & {*estimator.required}
-    return tuple(name for name in section.outputs if name in steps or name in stated)
-
-
-def _missing(roots: Iterable[str], blocked: Mapping[str, Formula], known: set[str]) -> tuple[str, ...]:
-    """The names to ask for: what a blocked formula lacks, or the name itself where no formula could give it."""
-    missing: dict[str, None] = {}
-
-    def ask(name: str, asking: frozenset[str] = frozenset()) -> None:
-        one = blocked.get(name)
-        asked: Sequence[str] = ()
-        if one is not None:
-            # A sum of optional terms lacks the one that was begun, or else the first.
-            begun = [other for other in one.optional if other in blocked]
-            asked = one.required or begun or one.optional[:1]
-        lacking = [other for other in asked if other not in known]
-        if asking & {*lacking} or not lacking:
-            missing[name] = None
-        else:
-            for other in lacking:
-                ask(other, asking | {name})
-
-    for root in roots:
-        ask(root)
-    return tuple(missing)
-
-
-def evaluate(plan: Plan, inputs: Mapping[str, Array], luck: Luck | None = None) -> dict[str, Array]:
-    """The inputs and everything that the plan's formulas make of them.
-
-    Args:
-        plan: of an estimator.
-        inputs: a value for each of the plan's inputs.
-        luck: where simulations get their randomness, if the plan has any.
-    """
-    values = dict(inputs)
-    for step in plan.steps:
-        arguments = {name: values[name] for name in step.inputs if name in values}
-        values[step.name] = step(**arguments, luck=luck) if step.random else step(**arguments)
-    return values
-
+from uncertain_botec.planning import Estimator, Section
 
 _BILL = (
     rental.price_rise,
@@ -285,6 +99,143 @@ _TRAINING = (
     *_BILL,
 )
 
+_TRANSFORMER = (
+    decoding.replica_accelerators,
+    decoding.dense_weight_memory,
+    decoding.expert_weight_memory,
+    decoding.kv_bytes_per_token,
+    decoding.kv_shards,
+    memory.usable_memory,
+    decoding.kv_memory,
+    decoding.context_tokens,
+    decoding.memory_batch,
+    decoding.prefill_flop,
+    decoding.prefill_time,
+    decoding.dense_read_time,
+    decoding.expert_read_time,
+    decoding.decode_compute_time,
+    decoding.decode_attention_time,
+    decoding.accepted_tokens,
+    decoding.speculation_saving,
+    decoding.expert_miss,
+    serving.limited_batch,
+    serving.fitting_batch,
+    serving.latency_batch,
+    serving.batch_in_time,
+    serving.batch,
+    serving.step_time,
+)
+
+_SERVING = (
+    fleet.request_rate,
+    fleet.peak_request_rate,
+    serving.request_flop,
+    serving.replica_time_of_flop,
+    *_TRANSFORMER,
+    serving.replica_time,
+    serving.replica_request_rate,
+    serving.replica_token_rate,
+    fleet.replicas,
+    fleet.mean_replicas,
+    queueing.utilisation,
+    queueing.running_requests,
+    queueing.time_per_output_token,
+    queueing.slots,
+    queueing.slots_of_one,
+    queueing.queue_probability,
+    queueing.service_spread,
+    queueing.queue_wait,
+    queueing.prefill_wait,
+    queueing.time_to_first_token,
+    queueing.response_time_of_flop,
+    queueing.response_time,
+    fleet.fleet_accelerators,
+    fleet.mean_accelerators,
+    fleet.servers,
+    fleet.held_hours,
+    fleet.following_hours,
+    energy.accelerator_power,
+    fleet.fleet_power,
+    energy.energy,
+    energy.emissions,
+    fleet.ingress_bandwidth,
+    fleet.egress_bandwidth,
+    fleet.sent_bytes,
+    fleet.user_bytes,
+    fleet.log_bytes,
+    fleet.service_storage_cost,
+    *_BILL,
+    tokens.cost_per_request,
+    tokens.cost_per_user,
+    tokens.cost_per_generated_token,
+    tokens.cost_per_input_token,
+    tokens.cost_per_output_token,
+)
+
+_ECONOMICS = (
+    *_SERVING,
+    tokens.api_cost_per_request,
+    tokens.api_cost,
+    tokens.cost_over_api,
+    tokens.replica_cost_rate,
+    tokens.break_even_request_rate,
+    tokens.charge_per_request,
+    tokens.revenue,
+    tokens.gross_margin,
+    tokens.recovery_time,
+    tokens.recovery_tokens,
+)
+
+_SERVICE_SECTIONS = (
+    Section("Load at the peak", ("peak_request_rate", "utilisation", "queue_probability", "running_requests")),
+    Section(
+        "One replica",
+        (
+            "kv_memory",
+            "memory_batch",
+            "batch",
+            "prefill_time",
+            "step_time",
+            "replica_request_rate",
+            "replica_token_rate",
+        ),
+    ),
+    Section("Fleet", ("replicas", "mean_replicas", "accelerators", "mean_accelerators", "accelerator_hours")),
+    Section("Energy", ("fleet_power", "energy", "emissions")),
+    Section("Bandwidth and storage", ("ingress_bandwidth", "egress_bandwidth", "user_bytes", "log_bytes")),
+)
+
+_SERVICE_LIMITS = {
+    "budget": "cost",
+    "first_token": "time_to_first_token",
+    "next_token": "time_per_output_token",
+    "response": "response_time",
+}
+
+_SERVICE_BILL = Section(
+    "Bill",
+    (
+        "rental_cost",
+        "spot_cost",
+        "reserved_cost",
+        "ownership_cost",
+        "electricity_cost",
+        "colocation_cost",
+        "storage_cost",
+        "egress_cost",
+        "staff_cost",
+    ),
+    least=2,
+)
+
+_TOKEN_COSTS = (
+    "cost_per_request",
+    "cost_per_user",
+    "cost_per_input_token",
+    "cost_per_output_token",
+    "cost_per_generated_token",
+)
+
 _ESTIMATORS = (
     Estimator(
         name="training",
@@ -343,6 +294,43 @@ _ESTIMATORS = (
                 least=2,
             ),
         ),
+        limits={"budget": "cost", "deadline": "training_time"},
+    ),
+    Estimator(
+        name="serving",
+        summary="a service: replicas and servers for its users, latency, power, bandwidth, storage, and the bill",
+        formulas=_SERVING,
+        required=("servers", "response_time", "cost"),
+        sections=(
+            Section(
+                "", ("request_rate", "servers", "time_to_first_token", "time_per_output_token", "response_time", "cost")
+            ),
+            *_SERVICE_SECTIONS,
+            Section("Cost of", _TOKEN_COSTS),
+            _SERVICE_BILL,
+        ),
+        limits=_SERVICE_LIMITS,
+        subject="service",
+    ),
+    Estimator(
+        name="token-economics",
+        summary="what a million tokens cost, against an API's prices and against what they earn",
+        formulas=_ECONOMICS,
+        required=("cost_per_generated_token", "cost"),
+        sections=(
+            Section(
+                "",
+                ("cost", "api_cost", "cost_over_api", "break_even_request_rate", "revenue", "gross_margin"),
+            ),
+            Section("Cost of", _TOKEN_COSTS),
+            Section("Over an API", ("api_cost_per_request",)),
+            Section("Training recovered", ("recovery_time", "recovery_tokens")),
+            Section("Service", ("request_rate", "servers", "time_to_first_token", "time_per_output_token")),
+            *_SERVICE_SECTIONS,
+            _SERVICE_BILL,
+        ),
+        limits=_SERVICE_LIMITS,
+        subject="service",
     ),
     Estimator(
         name="network",
@@ -366,3 +354,6 @@ _ESTIMATORS = (
 )
 
 ESTIMATORS: Mapping[str, Estimator] = MappingProxyType({estimator.name: estimator for estimator in _ESTIMATORS})
+
+LIMITS: tuple[str, ...] = tuple(dict.fromkeys(name for one in _ESTIMATORS for name in one.limits))
+"""Every name of a limit that some estimator knows."""

@@ -11,8 +11,8 @@ import numpy as np
 
 from uncertain_botec.architecture import Component, Transformer
 from uncertain_botec.distributions import level_of_u
-from uncertain_botec.estimators import Plan, evaluate
 from uncertain_botec.formulas.base import Formula
+from uncertain_botec.planning import Plan, evaluate
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.summaries import without_infinity
 from uncertain_botec.units import to_display

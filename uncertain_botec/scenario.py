@@ -12,7 +12,8 @@ from uncertain_botec.architecture import Network, Transformer
 from uncertain_botec.choices import CHOICES
 from uncertain_botec.dependence import Dependence
 from uncertain_botec.distributions import Distribution, elicit
-from uncertain_botec.estimators import ESTIMATORS, Estimator, Plan
+from uncertain_botec.estimators import ESTIMATORS
+from uncertain_botec.planning import Estimator, Plan
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """One pint registry, and the two places where units change: text to base units at load, base units to text at print.
 
-Base units inside the program: FLOP, second, byte, joule, gram, USD, token, parameter, accelerator, node.
+Base units inside the program: FLOP, second, byte, joule, gram, USD, token, parameter, accelerator, node, user.
 """
 
 from __future__ import annotations
@@ -52,12 +52,15 @@ token = [token] = tok
 parameter = [parameter] = param
 accelerator = [accelerator] = GPU = gpu = TPU = chip
 node = [node] = server
+user = [user]
 FLOP = [flop] = flop
 FLOPS = FLOP / second
 fraction = []
 percent = 0.01 fraction = %
 count = []
 failure = [] = event = preemption
+request = []
+replica = []
 """
 
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "B": 1e9, "T": 1e12}
@@ -164,7 +167,7 @@ def parse_quantity(text: str, unit: str) -> float:
 
 
 # What is counted may be stated as a plain number: the name of the input says what is counted.
-_COUNTS = frozenset({"[token]", "[parameter]", "[accelerator]", "[node]"})
+_COUNTS = frozenset({"[token]", "[parameter]", "[accelerator]", "[node]", "[user]"})
 
 
 def is_count(unit: str) -> bool:

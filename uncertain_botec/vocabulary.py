@@ -287,6 +287,256 @@ _VOCABULARY = (
         meaning="numbers that a layer keeps for each token and tensor parallelism splits",
         example="98304",
     ),
+    # --- serving: who asks for what
+    _zero("daily_users", "users", "users on a day", '"100e6 user"'),
+    _zero("users", "users", "all that have an account", '"300e6 user"'),
+    _zero("requests_per_user", "requests/user-day", "requests of a daily user on that day", '"10 request/user-day"'),
+    _ratio("peak_factor", meaning="requests in the busiest time of the day over their daily mean", example="2"),
+    Quantity("prompt_tokens", "tokens/request", "tokens of a prompt, mean over requests", '"1000 token/request"'),
+    Quantity(
+        "output_tokens",
+        "tokens/request",
+        "tokens of an answer, mean over requests",
+        '"300 token/request"',
+        low=1.0,
+        open="",
+    ),
+    _zero(
+        "prompt_tokens_spread",
+        "fraction",
+        "standard deviation of prompt lengths over requests, as a part of their mean",
+        "1.2",
+        usual_high=10.0,
+    ),
+    _zero(
+        "output_tokens_spread",
+        "fraction",
+        "standard deviation of output lengths over requests, as a part of their mean",
+        "1",
+        usual_high=10.0,
+    ),
+    _zero(
+        "cached_fraction", "fraction", "part of the prompts' tokens whose keys and values are cached", "0.4", high=1.0
+    ),
+    Quantity(
+        "target_utilisation",
+        "fraction",
+        "part of a replica's capacity that may be asked of it at the peak",
+        "0.7",
+        high=1.0,
+    ),
+    # --- serving: how
+    Quantity("prefill_mfu", "fraction", "model FLOP utilisation while prompts are read", "0.5", high=1.0),
+    Quantity(
+        "decode_mfu", "fraction", "model FLOP utilisation of a decoding step that is bound by compute", "0.4", high=1.0
+    ),
+    Quantity(
+        "mbu", "fraction", "memory bandwidth utilisation of a decoding step that is bound by reading", "0.6", high=1.0
+    ),
+    _zero(
+        "step_overhead",
+        "ms",
+        "time of a decoding step beside products and attention: launches, sampling, communication",
+        '"2 ms"',
+    ),
+    Quantity("kv_bytes_per_number", "bytes", "bytes of a number in the key-value cache", '"2 byte"'),
+    _count("kv_width", meaning="numbers in the key-value cache for one token, over all layers", example="163840"),
+    Quantity("cache_heads", "count", "heads of keys and values; one for latent attention", "8", low=1.0, open=""),
+    Quantity("expert_share", "fraction", "part of the routed experts that a token is sent to", "0.03125", high=1.0),
+    _count("decode_attention_width", meaning="attention_width in the form that is used for decoding", example="655360"),
+    _zero("draft_tokens", "count", "tokens drafted for each decoding step (speculative decoding)", "3"),
+    _zero("acceptance_rate", "fraction", "chance that a drafted token is accepted", "0.7", high=1.0),
+    _zero("draft_cost", "fraction", "time of drafting one token as a part of a decoding step", "0.05"),
+    Quantity(
+        "time_per_output_token_target", "ms/token", "slowest that tokens may come under full load", '"50 ms/token"'
+    ),
+    _count("batch_limit", meaning="requests that the engine decodes at a time at most", example="256", low=1.0),
+    Quantity("generation_steps", "count", "steps of a generating model by request (denoising steps, frames)", "30"),
+    Quantity(
+        "step_flop",
+        "FLOP/request",
+        "FLOP of one of them, with guidance's second pass where there is one",
+        '"12e12 FLOP/request"',
+    ),
+    _zero("spare_replicas", "replicas", "replicas held ready in case others fail", "1"),
+    Quantity("period", "months", "time that the bill is for", '"1 month"'),
+    _zero("request_bytes", "kB/request", "data that comes in with a request", '"4 kB/request"'),
+    _zero("response_bytes", "kB/request", "data that goes out with an answer", '"10 kB/request"'),
+    _zero("bytes_per_user", "kB/user", "data kept of a user", '"10 kB/user"'),
+    _zero("index_overhead", "fraction", "what indexes take beside the data they lead to", '"25 %"'),
+    _zero("log_bytes_per_request", "kB/request", "log of a request", '"2 kB/request"'),
+    _zero("log_retention", "days", "how long logs are kept", '"30 day"'),
+    # --- serving: computed
+    _zero("request_rate", "requests/s", "requests, averaged over the day", '"11574 request/s"'),
+    _zero("peak_request_rate", "requests/s", "requests in the busiest time of the day", '"23000 request/s"'),
+    Quantity("replica_accelerators", "accelerators/replica", "accelerators of one replica", "8"),
+    Quantity(
+        "dense_weight_memory", "GB/accelerator", "weights on one accelerator that every token passes through", '"17 GB"'
+    ),
+    _zero("expert_weight_memory", "GB/accelerator", "routed experts on one accelerator", '"11 GB"'),
+    Quantity("kv_bytes_per_token", "kB/token", "key-value cache of one token", '"328 kB/token"'),
+    Quantity(
+        "kv_shards", "accelerators/replica", "accelerators among which a replica's cache is split without copies", "8"
+    ),
+    _zero("kv_memory", "GB/replica", "memory of a replica that is left to the key-value cache", '"438 GB/replica"'),
+    Quantity(
+        "context_tokens",
+        "tokens/request",
+        "tokens in the cache of a request that decodes, on average",
+        '"1200 token/request"',
+    ),
+    _zero("memory_batch", "requests/replica", "requests whose cache a replica can hold at a time", "326"),
+    _zero("fitting_batch", "requests/replica", "requests that a replica takes at a time at most", "256"),
+    _zero("latency_batch", "requests/replica", "requests that decode at a time with none of them too slow", "35"),
+    _zero("batch", "requests/replica", "requests that decode at a time under full load", "64"),
+    Quantity("prefill_flop", "FLOP/request", "FLOP of reading one prompt", '"3e14 FLOP/request"', open=""),
+    Quantity("prefill_time", "ms/request", "time of a replica that one prompt takes", '"74 ms/request"', open=""),
+    Quantity("dense_read_time", "ms", "time in which the weights that every token passes through are read", '"8 ms"'),
+    _zero("expert_read_time", "ms", "time in which all routed experts are read", '"5 ms"'),
+    _zero(
+        "expert_miss", "fraction", "chance that one request leaves a routed expert alone in a step", "0.97", high=1.0
+    ),
+    Quantity(
+        "decode_compute_time",
+        "ms/request",
+        "time by which a request lengthens a step that is bound by compute",
+        '"0.02 ms/request"',
+    ),
+    Quantity("decode_attention_time", "ms/request", "time of a step for one request's attention", '"0.05 ms/request"'),
+    _zero("accepted_tokens", "count", "drafted tokens that a step accepts, on average", "2"),
+    Quantity(
+        "speculation_saving",
+        "fraction",
+        "part of the time for an output token that drafting saves",
+        "0.5",
+        low=-math.inf,
+        high=1.0,
+        open="high",
+    ),
+    Quantity("step_time", "ms", "time of a decoding step of a full batch", '"12 ms"'),
+    Quantity("request_flop", "FLOP/request", "FLOP of one request", '"3.6e14 FLOP/request"'),
+    Quantity(
+        "replica_time",
+        "s.replica/request",
+        "time of a whole replica that a request takes under full load",
+        '"0.1 s.replica/request"',
+        endless=True,
+    ),
+    _zero(
+        "replica_request_rate",
+        "requests/replica-s",
+        "requests that a replica serves under full load",
+        '"10 request/replica-s"',
+    ),
+    _zero(
+        "replica_token_rate", "tokens/replica-s", "output tokens of a replica under full load", '"2500 token/replica-s"'
+    ),
+    _zero("replicas", "replicas", "replicas that serve the peak, without spare ones", "4", endless=True),
+    _zero("mean_replicas", "replicas", "replicas that serve the daily mean", "2", endless=True),
+    _zero(
+        "mean_accelerators",
+        "accelerators",
+        "accelerators of a fleet that follows its load, on average",
+        "16",
+        endless=True,
+    ),
+    _zero("servers", "nodes", "whole servers of the fleet for the peak", "4", endless=True),
+    _zero(
+        "utilisation", "fraction", "what is asked of the fleet at the peak over what it can serve", "0.7", endless=True
+    ),
+    _zero("running_requests", "requests/replica", "requests that decode at a time at the peak", "18"),
+    Quantity("time_per_output_token", "ms/token", "time between two tokens at the peak", '"15 ms/token"'),
+    _zero("slots", "requests", "requests that the whole fleet serves at a time", "192", endless=True),
+    _zero(
+        "queue_probability", "fraction", "chance that a request has to wait for a slot at the peak", "0.01", high=1.0
+    ),
+    _zero("queue_wait", "s", "mean wait for a slot at the peak", '"0.1 s"', endless=True),
+    _zero(
+        "service_spread",
+        "fraction",
+        "standard deviation of the time of service over requests, as a part of its mean",
+        "1",
+    ),
+    _zero("prefill_wait", "s", "mean wait at the peak until a prompt is read", '"0.05 s"'),
+    Quantity(
+        "time_to_first_token",
+        "s",
+        "time until the first token at the peak, on average",
+        '"0.2 s"',
+        open="",
+        endless=True,
+    ),
+    Quantity(
+        "response_time", "s", "time until the whole answer at the peak, on average", '"5 s"', open="", endless=True
+    ),
+    _zero("fleet_power", "kW", "power of the site when the whole fleet is busy", '"1000 kW"', endless=True),
+    _zero("ingress_bandwidth", "MB/s", "data that comes in at the peak", '"90 MB/s"'),
+    _zero("egress_bandwidth", "MB/s", "data that goes out at the peak", '"230 MB/s"'),
+    _zero("user_bytes", "TB", "data kept of users", '"1.25 TB"'),
+    _zero("log_bytes", "TB", "logs that are kept", '"60 TB"'),
+    # --- token economics
+    _zero("api_input_price", "USD/Mtoken", "list price of an API for input tokens", '"0.5 USD/Mtoken"'),
+    _zero("api_cached_price", "USD/Mtoken", "list price of an API for cached input tokens", '"0.1 USD/Mtoken"'),
+    _zero("api_output_price", "USD/Mtoken", "list price of an API for output tokens", '"1.5 USD/Mtoken"'),
+    _zero("input_price", "USD/Mtoken", "what is charged for input tokens", '"0.6 USD/Mtoken"'),
+    _zero("cached_price", "USD/Mtoken", "what is charged for cached input tokens", '"0.1 USD/Mtoken"'),
+    _zero("output_price", "USD/Mtoken", "what is charged for output tokens", '"2 USD/Mtoken"'),
+    _zero(
+        "subscription_price",
+        "USD/user-month",
+        "what an account pays, those that pay nothing included",
+        '"0.5 USD/user-month"',
+    ),
+    _zero("training_cost", "USD", "what training has cost, to be recovered", '"6e6 USD"'),
+    _zero("cost_per_request", "USD/request", "whole bill over all requests", '"0.001 USD/request"', endless=True),
+    _zero("cost_per_user", "USD/user-month", "whole bill over daily users", '"0.2 USD/user-month"', endless=True),
+    _zero(
+        "cost_per_input_token",
+        "USD/Mtoken",
+        "cost of reading a token that is not cached",
+        '"0.4 USD/Mtoken"',
+        endless=True,
+    ),
+    _zero("cost_per_output_token", "USD/Mtoken", "cost of writing a token", '"1.3 USD/Mtoken"', endless=True),
+    _zero("cost_per_generated_token", "USD/Mtoken", "whole bill over output tokens", '"1.8 USD/Mtoken"', endless=True),
+    _zero(
+        "api_cost_per_request", "USD/request", "cost of a request over an API at list prices", '"0.0008 USD/request"'
+    ),
+    _bill("api_cost", meaning="the same requests over an API at list prices"),
+    _zero("cost_over_api", "fraction", "own cost over that of the API", "0.7", endless=True),
+    _zero(
+        "replica_cost_rate",
+        "USD/replica-hour",
+        "cost of a replica with its part of the rest of the bill",
+        '"24 USD/replica-hour"',
+    ),
+    _zero(
+        "break_even_request_rate",
+        "requests/s",
+        "requests from which on one's own fleet costs less than the API",
+        '"8 request/s"',
+        endless=True,
+    ),
+    _zero("charge_per_request", "USD/request", "what is charged for a request", '"0.002 USD/request"'),
+    _bill("revenue", meaning="what comes in over the period"),
+    Quantity(
+        "gross_margin",
+        "fraction",
+        "part of the revenue that serving leaves",
+        "0.6",
+        low=-math.inf,
+        high=1.0,
+        open="",
+        endless=True,
+    ),
+    _zero("recovery_time", "months", "time in which the margin pays the training", '"9 month"', endless=True),
+    _zero(
+        "recovery_tokens",
+        "tokens",
+        "output tokens over which the margin pays the training",
+        '"5e10 token"',
+        endless=True,
+    ),
 )
 
 QUANTITIES: Mapping[str, Quantity] = MappingProxyType({quantity.name: quantity for quantity in _VOCABULARY})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from serving_examples import SERVING_EXAMPLES
+
 # By the function's name: inputs, result, and to how many parts the published or hand-computed result is known.
 Example = tuple[dict[str, Any], Any, float]
 
@@ -413,4 +415,4 @@ EXAMPLES: dict[str, Example] = {
         1.9739,
         1e-4,
     ),
-}
+} | SERVING_EXAMPLES

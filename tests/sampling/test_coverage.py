@@ -18,8 +18,8 @@ from scipy.stats import t as student_t
 from uncertain_botec import Scenario
 from uncertain_botec.dependence import Dependence
 from uncertain_botec.distributions import Distribution, elicit
-from uncertain_botec.estimators import Plan, Section
 from uncertain_botec.formulas.base import Formula
+from uncertain_botec.planning import Plan, Section
 from uncertain_botec.sampling.batches import estimate_many
 from uncertain_botec.sampling.engine import sample
 from uncertain_botec.sampling.integrating import smooth_outputs

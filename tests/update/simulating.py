@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from uncertain_botec import Scenario, load_scenario
 from uncertain_botec.distributions import level_of_z
-from uncertain_botec.estimators import evaluate
+from uncertain_botec.planning import evaluate
 from uncertain_botec.updating.bins import DAY, KNOTS, MONTH, drift_steps
 from uncertain_botec.updating.futures import Learnt, remaining_days
 from uncertain_botec.updating.progress_log import ProgressLog

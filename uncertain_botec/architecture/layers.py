@@ -55,6 +55,16 @@ class Attention:
         return float(count.attention_width(1, self.heads, self.head_size))
 
     @property
+    def decode_width(self) -> float:
+        """The same while decoding."""
+        return self.width
+
+    @property
+    def cache_heads(self) -> int:
+        """Heads that the key-value cache can be split by."""
+        return self.kv_heads
+
+    @property
     def kv_width(self) -> int:
         """Numbers that the key-value cache holds for one token."""
         return int(count.kv_width(1, self.kv_heads, self.head_size))
@@ -111,6 +121,16 @@ class LatentAttention:
         """Heads times the mean of the head sizes of queries and values."""
         sizes = (self.nope_head_size, self.rope_head_size, self.value_head_size)
         return float(count.mla_attention_width(1, self.heads, *sizes))
+
+    @property
+    def decode_width(self) -> float:
+        """The same while decoding, where queries are brought to the latent vectors instead of these being expanded."""
+        return float(count.mla_decode_attention_width(1, self.heads, self.kv_lora_rank, self.rope_head_size))
+
+    @property
+    def cache_heads(self) -> int:
+        """Heads that the cache can be split by: all heads share one latent vector."""
+        return 1
 
     @property
     def kv_width(self) -> int:

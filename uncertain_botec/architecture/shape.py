@@ -34,7 +34,6 @@ _SHAPE = (
     Quantity("mla_parameters", "parameters", "weights of one layer's latent attention", '"187e6 parameter"'),
     Quantity("mlp_parameters", "parameters", "weights of one dense layer's MLP", '"705e6 parameter"'),
     Quantity("router_parameters", "parameters", "weights of one layer's router", '"1.8e6 parameter"'),
-    _size("kv_width", "numbers in the key-value cache for one token, over all layers", "163840", low=0.0),
 )
 
 SHAPE: Mapping[str, Quantity] = MappingProxyType({quantity.name: quantity for quantity in _SHAPE})

@@ -106,6 +106,9 @@ class Transformer:
             "output_head_parameters": head,
             "attention_width": sum(group.layers * group.attention.width for group in self.groups),
             "kv_width": sum(group.layers * group.attention.kv_width for group in self.groups),
+            "cache_heads": min(group.attention.cache_heads for group in self.groups),
+            "decode_attention_width": sum(group.layers * group.attention.decode_width for group in self.groups),
+            "expert_share": self._expert_share(),
             "activation_width": self._activation_width(),
             "layers": self.layers,
             "hidden_size": self.hidden_size,
@@ -116,6 +119,16 @@ class Transformer:
             values["attended_tokens"] = self._attended_tokens(mask, self.sequence_length)
             values["sequence_length"] = self.sequence_length
         return {name: float(value) for name, value in values.items()}
+
+    def _expert_share(self) -> float:
+        """The part of the routed experts that a token is sent to, weighted by their size; all of them without any."""
+        sizes = [
+            (group.layers * mlp.experts * mlp.expert.matrices(self.hidden_size), mlp.per_token / mlp.experts)
+            for group in self.groups
+            if not isinstance(mlp := group.mlp, Mlp)
+        ]
+        total = sum(size for size, _ in sizes)
+        return sum(size * part for size, part in sizes) / total if total else 1.0
 
     def _activation_width(self) -> float:
         kept = sum(group.layers * _kept(group, self.hidden_size) for group in self.groups)

@@ -42,7 +42,8 @@ class Formula:
         trigger: where given, the formula takes part only if one of these inputs is known.
         some_of: where given, it takes part only if one of these optional inputs is known.
         constant: the unit of the equation's numeric constant, where that is not a pure number.
-        law_of_numbers: whether it is an empirical law fitted to plain numbers, so that units do not follow from it.
+        law_of_numbers: whether units do not follow from it: an empirical law fitted to plain numbers, a power of a
+            count, or a sum over steps that each give one token.
         random: whether the function takes `luck` besides its inputs.
     """
 
@@ -129,3 +130,10 @@ def priced(amount: Array, price: Array) -> Array:
     """Amount times price, and nothing where the price is nothing, even for an amount without end."""
     xp = namespace(amount, price)
     return xp.where(price == 0, 0, amount) * price
+
+
+def over(above: Array, below: Array) -> Array:
+    """One amount over another: without end where the other is nothing or less, but nothing over nothing is nothing."""
+    xp = namespace(above, below)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return xp.where(above > 0, above / xp.where(below > 0, below, 0), 0)

@@ -8,8 +8,8 @@ from uncertain_botec.architecture import Network, Transformer
 from uncertain_botec.architecture.layers import Experts
 from uncertain_botec.choices import CHOICES
 from uncertain_botec.errors import Fault
-from uncertain_botec.estimators import Plan
 from uncertain_botec.formulas.rental import SHARE_ROUNDING
+from uncertain_botec.planning import Plan
 from uncertain_botec.prior_files.filling import Model, Stated
 from uncertain_botec.prior_files.merging import Merged
 from uncertain_botec.scenario import Input, Scenario

@@ -9,8 +9,9 @@ from pathlib import Path
 from uncertain_botec.architecture import counted_names
 from uncertain_botec.choices import CHOICES, resolved
 from uncertain_botec.errors import Fault, PriorFileError
-from uncertain_botec.estimators import ESTIMATORS, Estimator, Plan
+from uncertain_botec.estimators import ESTIMATORS
 from uncertain_botec.library import PRIORS, did_you_mean, includes_stating
+from uncertain_botec.planning import Estimator, Plan
 from uncertain_botec.prior_files.beliefs import believe, value_of
 from uncertain_botec.prior_files.coherence import check_coherence, silent, vain
 from uncertain_botec.prior_files.correlations import correlate

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from uncertain_botec.distributions import Level, level_of_z
-from uncertain_botec.estimators import Plan, evaluate
+from uncertain_botec.planning import Plan, evaluate
 from uncertain_botec.sampling.engine import certain_values, check_possible, devices_of, numbers_of
 from uncertain_botec.sampling.kernel import Arrays
 from uncertain_botec.sampling.luck import KernelLuck

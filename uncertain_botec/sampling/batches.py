@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from uncertain_botec.estimators import Plan
+from uncertain_botec.planning import Plan
 from uncertain_botec.sampling.engine import beliefs_of, certain_values, devices_of, numbers_of
 from uncertain_botec.sampling.integrating import checked, laws_of
 from uncertain_botec.sampling.kernel import Beliefs, drawn_inputs

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from uncertain_botec.estimators import Plan, evaluate
+from uncertain_botec.planning import Plan, evaluate
 from uncertain_botec.sampling.engine import beliefs_of, check_possible, devices_of, numbers_of
 from uncertain_botec.sampling.kernel import Arrays, Beliefs, drawn_inputs
 from uncertain_botec.sampling.luck import KernelLuck

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax.sharding import NamedSharding
 
 from uncertain_botec.distributions import PYTREE_CLASSES, Level
-from uncertain_botec.estimators import Plan, evaluate
+from uncertain_botec.planning import Plan, evaluate
 from uncertain_botec.sampling.luck import KernelLuck
 from uncertain_botec.sampling.normal_score import normal_score
 from uncertain_botec.sampling.points import Stream, uniforms

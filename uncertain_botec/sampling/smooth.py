@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from uncertain_botec.distributions.level import special
-from uncertain_botec.estimators import Plan, evaluate
+from uncertain_botec.planning import Plan, evaluate
 from uncertain_botec.sampling.smoothing import Line
 
 # Draws of each replicate whose quantiles the search starts from.

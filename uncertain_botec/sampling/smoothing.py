@@ -13,7 +13,7 @@ import numpy as np
 
 from uncertain_botec.dependence import Dependence
 from uncertain_botec.distributions import level_of_u
-from uncertain_botec.estimators import Plan, evaluate
+from uncertain_botec.planning import Plan, evaluate
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.tallies import Floats
 

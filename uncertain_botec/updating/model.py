@@ -36,7 +36,7 @@ from numpyro.distributions import constraints
 # The kernel module registers every quantile function with JAX.
 import uncertain_botec.sampling.kernel  # noqa: F401
 from uncertain_botec.distributions import Level
-from uncertain_botec.estimators import Plan, evaluate
+from uncertain_botec.planning import Plan, evaluate
 from uncertain_botec.updating.bins import Evidence, noise_of
 from uncertain_botec.updating.planned import interruption_rate, log_rate
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from uncertain_botec.dependence import Dependence
 from uncertain_botec.distributions import level_of_z
 from uncertain_botec.errors import UsageError
-from uncertain_botec.estimators import Plan, evaluate
+from uncertain_botec.planning import Plan, evaluate
 from uncertain_botec.scenario import Scenario
 
 Floats = npt.NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from uncertain_botec.errors import UsageError
-from uncertain_botec.estimators import evaluate
+from uncertain_botec.planning import evaluate
 from uncertain_botec.sampling.at_scores import outputs_at
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.updating.bins import DAY
