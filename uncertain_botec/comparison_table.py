@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from uncertain_botec.decisions.axes import label_of
 from uncertain_botec.decisions.comparison import Comparison, Curve, Difference, OutputComparison
-from uncertain_botec.decisions.figures import COST, TIME
 from uncertain_botec.presentation import (
     amount,
     html_page,
@@ -24,7 +23,7 @@ from uncertain_botec.presentation import (
 from uncertain_botec.risk.measures import Chance, Figure
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.units import readable_scale
-from uncertain_botec.vocabulary import QUANTITIES
+from uncertain_botec.vocabulary import COST, QUANTITIES, TIME
 
 if TYPE_CHECKING:
     from rich.console import Group

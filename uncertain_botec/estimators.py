@@ -205,13 +205,6 @@ _SERVICE_SECTIONS = (
     Section("Bandwidth and storage", ("ingress_bandwidth", "egress_bandwidth", "user_bytes", "log_bytes")),
 )
 
-_SERVICE_LIMITS = {
-    "budget": "cost",
-    "first_token": "time_to_first_token",
-    "next_token": "time_per_output_token",
-    "response": "response_time",
-}
-
 _SERVICE_BILL = Section(
     "Bill",
     (
@@ -294,7 +287,7 @@ _ESTIMATORS = (
                 least=2,
             ),
         ),
-        limits={"budget": "cost", "deadline": "training_time"},
+        limits=("budget", "deadline"),
     ),
     Estimator(
         name="serving",
@@ -309,7 +302,7 @@ _ESTIMATORS = (
             Section("Cost of", _TOKEN_COSTS),
             _SERVICE_BILL,
         ),
-        limits=_SERVICE_LIMITS,
+        limits=("budget", "first_token", "next_token", "response"),
         subject="service",
     ),
     Estimator(
@@ -329,7 +322,7 @@ _ESTIMATORS = (
             *_SERVICE_SECTIONS,
             _SERVICE_BILL,
         ),
-        limits=_SERVICE_LIMITS,
+        limits=("budget", "first_token", "next_token", "response"),
         subject="service",
     ),
     Estimator(
@@ -354,6 +347,3 @@ _ESTIMATORS = (
 )
 
 ESTIMATORS: Mapping[str, Estimator] = MappingProxyType({estimator.name: estimator for estimator in _ESTIMATORS})
-
-LIMITS: tuple[str, ...] = tuple(dict.fromkeys(name for one in _ESTIMATORS for name in one.limits))
-"""Every name of a limit that some estimator knows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from uncertain_botec.formulas.base import Array, Formula, Luck
@@ -79,8 +79,7 @@ class Estimator:
             are made, whose trigger is there and whose inputs are known is taken.
         required: the outputs without which there is no answer.
         sections: what is reported where it can be computed.
-        limits: what a prior file may hold its outputs against, each from above: the name of the limit, and the output
-            that keeps it. These outputs are the headlines, which are reviewed, explained and drawn first.
+        limits: names of the limits that a prior file is expected to state.
         subject: what is forecast, in a word.
     """
 
@@ -89,7 +88,7 @@ class Estimator:
     formulas: tuple[Formula, ...]
     required: tuple[str, ...]
     sections: tuple[Section, ...]
-    limits: Mapping[str, str] = field(default_factory=dict)
+    limits: tuple[str, ...] = ()
     subject: str = "run"
 
     @property

@@ -23,7 +23,7 @@ from uncertain_botec.risk.measures import Chance, Figure, Pair
 from uncertain_botec.risk.review import WORST_CREDIBLE, Confidence, LimitRisk, OutputRisk, RiskReview
 from uncertain_botec.risk.verdicts import Verdict
 from uncertain_botec.units import digits, readable_scale
-from uncertain_botec.vocabulary import LIMITS, QUANTITIES
+from uncertain_botec.vocabulary import COST, QUANTITIES, TIME
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -150,13 +150,13 @@ def _limit(one: LimitRisk, unit: str) -> str:
 
 
 def _pair(review: RiskReview, pair: Pair) -> str:
-    cost, time = (QUANTITIES[name].unit for name in LIMITS.values())
+    cost, time = (QUANTITIES[name].unit for name in (COST, TIME))
     if math.isinf(pair.budget.value) or math.isinf(pair.deadline.value):
         return f"no budget and deadline are kept together with {_percents(pair.level)} %: too many runs never finish"
     # Where single values have probability both may be kept more often, and one of them more often than the other.
     more = pair.kept.low > pair.level
     kept = _chance(pair.kept) if more else f"{_percents(pair.level)} %"
-    uncertain = [title_of(name).lower() for name in LIMITS.values() if not review.outputs[name].exact]
+    uncertain = [title_of(name).lower() for name in (COST, TIME) if not review.outputs[name].exact]
     who = "each" if len(uncertain) > 1 else f"the {uncertain[0]}"
     least = " or above" if more and len(uncertain) > 1 else ""
     return (

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from uncertain_botec.decisions.axes import label_of
-from uncertain_botec.decisions.figures import COST, TIME, Spread, percent_of
+from uncertain_botec.decisions.figures import Spread, percent_of
 from uncertain_botec.decisions.surface import Point, Sweep, told
 from uncertain_botec.presentation import amount, html_page, in_words, number, page, plain_table, plain_text, title_of
 from uncertain_botec.units import readable_scale, to_display
-from uncertain_botec.vocabulary import QUANTITIES
+from uncertain_botec.vocabulary import COST, QUANTITIES, TIME
 
 if TYPE_CHECKING:
     from rich.console import Group

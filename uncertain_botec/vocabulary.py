@@ -552,5 +552,16 @@ PRICES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# What a risk review tests: the name in [limits], and the output it limits from above.
-LIMITS: Mapping[str, str] = MappingProxyType({"budget": "cost", "deadline": "training_time"})
+COST, TIME = "cost", "training_time"
+
+# What a risk review tests: the name in [limits], and the output it limits from above. These outputs are the headlines:
+# what is reviewed, explained and drawn first of those that an estimator gives.
+LIMITS: Mapping[str, str] = MappingProxyType(
+    {
+        "budget": COST,
+        "deadline": TIME,
+        "first_token": "time_to_first_token",
+        "next_token": "time_per_output_token",
+        "response": "response_time",
+    }
+)

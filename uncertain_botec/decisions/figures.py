@@ -11,9 +11,7 @@ from uncertain_botec.scenario import Scenario
 from uncertain_botec.summaries import error_and_bounds
 from uncertain_botec.tallies import Estimate, Share
 from uncertain_botec.units import to_display
-from uncertain_botec.vocabulary import LIMITS, QUANTITIES
-
-COST, TIME = LIMITS["budget"], LIMITS["deadline"]
+from uncertain_botec.vocabulary import COST, QUANTITIES, TIME
 
 CONFIDENCE = 0.9
 """The probability with which limits are to be kept."""

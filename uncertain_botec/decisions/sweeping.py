@@ -12,8 +12,6 @@ from uncertain_botec.decisions.axes import Axis, read_axes
 from uncertain_botec.decisions.estimating import estimated, missed
 from uncertain_botec.decisions.figures import (
     CONFIDENCE,
-    COST,
-    TIME,
     DecisionError,
     chance_of,
     decided_by,
@@ -27,7 +25,7 @@ from uncertain_botec.risk.measures import Chance
 from uncertain_botec.risk.requirements import written
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.sizing import granularity_of
-from uncertain_botec.vocabulary import QUANTITIES
+from uncertain_botec.vocabulary import COST, QUANTITIES, TIME
 
 if TYPE_CHECKING:
     from uncertain_botec.tallies import Estimate

@@ -6,7 +6,7 @@ import math
 from importlib import import_module
 
 from uncertain_botec.formulas.base import Array, formula, namespace, over
-from uncertain_botec.formulas.serving import last, shown_step, step
+from uncertain_botec.formulas.serving import crossing, shown_step, step
 
 _LITTLE = "Little 1961, Operations Research 9, 383-387"
 _ERLANG = "Janssen, van Leeuwaarden and Zwart 2011, Operations Research 59(6), 1512-1522"
@@ -18,6 +18,9 @@ _SERIES = (1, -2 / 3, 1 / 12, 2 / 135, 1 / 864, -1 / 2835, -139 / 777600, -1 / 2
 
 # For so many servers more than there are, the series is good to 1e-7; Erlang's recursion leads back.
 _MORE = 4
+
+# Beyond it nobody waits.
+_MOST_EXPONENT = 700.0
 
 
 @formula(
@@ -91,9 +94,16 @@ def running_requests(
     """
     xp = namespace(utilisation, replica_request_rate, prefill_time, dense_read_time)
     rate = xp.minimum(1, utilisation) * replica_request_rate
-    parts = (decode_compute_time, decode_attention_time, expert_read_time, expert_miss, step_overhead)
     stay = over(rate * output_tokens * (1 - speculation_saving), 1 - rate * prefill_time)
-    return last(lambda some: stay * step(some, dense_read_time, *parts) >= some, batch)
+    # Without end where more come than are served; then the batch is full.
+    come = xp.where(xp.isinf(stay), 0, stay)
+    left = 1 - come * decode_attention_time
+    computing = over(come * step_overhead, left - come * decode_compute_time)
+    computing = xp.where(left > come * decode_compute_time, computing, xp.inf)
+    experts = come * expert_read_time
+    level = come * (dense_read_time + step_overhead) + experts
+    reading = xp.where(left > 0, crossing(xp.where(left > 0, left, 1), experts, expert_miss, level), xp.inf)
+    return xp.where(xp.isinf(stay), batch, xp.minimum(batch, xp.maximum(computing, reading)))
 
 
 @formula(
@@ -211,14 +221,17 @@ def _inverse_erlang_b(servers: Array, load: Array) -> Array:
     excess = load / c - 1
     alpha = xp.sqrt(2 * c * (excess - xp.log1p(excess)))
     times = [(1.0, 0.0), (0.0, -1.0)]
+    power = alpha
     for k in range(2, len(_SERIES)):
         before, at_edge = times[k - 2]
-        times.append(((k - 1) * before, (k - 1) * at_edge - alpha ** (k - 1)))
-    middle = sum(
-        y * of_middle * c ** (-k / 2) for k, (y, (of_middle, _)) in enumerate(zip(_SERIES, times, strict=True))
-    )
-    edges = sum(y * at_edge * c ** (-k / 2) for k, (y, (_, at_edge)) in enumerate(zip(_SERIES, times, strict=True)))
-    whole = math.sqrt(2 * math.pi) * _special(xp).ndtr(alpha) * xp.exp(alpha**2 / 2)
+        times.append(((k - 1) * before, (k - 1) * at_edge - power))
+        power = power * alpha
+    root = 1 / xp.sqrt(c)
+    middle, edges, scale = 0.0, 0.0, 1.0
+    for y, (of_middle, at_edge) in zip(_SERIES, times, strict=True):
+        middle, edges = middle + y * of_middle * scale, edges + y * at_edge * scale
+        scale = scale * root
+    whole = math.sqrt(2 * math.pi) * _special(xp).ndtr(alpha) * xp.exp(xp.minimum(alpha**2 / 2, _MOST_EXPONENT))
     found = xp.sqrt(c) * (whole * middle + edges)
     for more in range(_MORE, 0, -1):
         found = (found - 1) * load / (servers + more)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from uncertain_botec.formulas.base import Array, formula, namespace
 
 _ORCA = "Yu et al. 2022, Orca, OSDI 22, section 3 (iteration-level scheduling)"
 
-# Halvings of an interval: what is left is a part in a hundred million.
-_HALVINGS = 27
+# Steps of Newton's method, which doubles the digits that are right with each.
+_STEPS = 6
+_TINY = 1e-30
 
 
 # --- a step -----------------------------------------------------------------------------------------------------------
@@ -38,18 +37,29 @@ def shown_step(requests: str) -> str:
     )
 
 
-def last(fits: Callable[[Array], Array], most: Array) -> Array:
-    """The last place between nothing and `most` where a condition holds that holds until then; `most` if it does there.
+def crossing(slope: Array, weight: Array, miss: Array, level: Array) -> Array:
+    """The b above nothing with g b + A m^b = C, where g b + A m^b is C at one b at most that is not below nothing.
 
-    By halving, for a step's time is neither convex nor concave in the requests where there are experts.
+    With μ = -ln m and v = μ (C / g - b) it is v e^(-v) = (A μ / g) e^(-μ C / g), which Newton's method solves for ln v.
+
+    Args:
+        slope: g, above nothing.
+        weight: A; below nothing it is g b - |A| m^b, which always grows.
+        miss: m, below one.
+        level: C.
     """
-    xp = namespace(most)
-    low, high = 0 * most, most
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        fit = fits(middle)
-        low, high = xp.where(fit, middle, low), xp.where(fit, high, middle)
-    return xp.where(fits(most), most, low)
+    xp = namespace(slope, weight, miss, level)
+    some = (weight != 0) & (miss > 0) & (miss < 1)
+    decay = -xp.log(xp.where(some, miss, 0.5))
+    share = xp.where(some, xp.abs(weight), 1) * decay / slope
+    sign = xp.where(weight < 0, -1, 1)
+    target = xp.log(share) - decay * level / slope
+    # Near e^L where that is small; for large L, which there is for a weight below nothing alone, near L.
+    v = xp.where(target > 1, target, xp.exp(xp.minimum(target, 1)) / (1 + xp.exp(xp.minimum(target, 1))))
+    for _ in range(_STEPS):
+        v = xp.maximum(v, _TINY)
+        v = v * xp.maximum(1 - (xp.log(v) - sign * v - target) / (1 - sign * v), 0.1)
+    return (level - xp.where(some, sign * v * slope / decay, 0)) / slope
 
 
 @formula(equation=shown_step("batch"), source=f"{_ORCA}; roofline of each part", law_of_numbers=True)
@@ -170,13 +180,15 @@ def latency_batch(
 
     Example: τ = 20 ms, T = 73.8 ms, o = 200, r_d = 5.22 ms, k = 17.69 µs, q = 50.1 µs, of 326 that fit: 35.3.
     """
-    parts = (decode_compute_time, decode_attention_time, expert_read_time, expert_miss, step_overhead)
-
-    def fast(requests: Array) -> Array:
-        time = step(requests, dense_read_time, *parts) * (1 - speculation_saving)
-        return time + requests * prefill_time / output_tokens <= time_per_output_token_target
-
-    return last(fast, fitting_batch)
+    xp = namespace(time_per_output_token_target, fitting_batch, prefill_time, dense_read_time, decode_attention_time)
+    kept = 1 - speculation_saving
+    each = decode_attention_time * kept + prefill_time / output_tokens
+    left = time_per_output_token_target - step_overhead * kept
+    # The slower of reading and computing decides, so that the target is kept where both would keep it.
+    computing = left / (each + decode_compute_time * kept)
+    experts = expert_read_time * kept
+    reading = crossing(each, -experts, expert_miss, left - dense_read_time * kept - experts)
+    return xp.maximum(0, xp.minimum(fitting_batch, xp.minimum(computing, reading)))
 
 
 @formula(equation="floor(latency_batch)", source="definition", output="batch", trigger=("latency_batch",))

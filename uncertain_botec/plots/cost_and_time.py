@@ -30,7 +30,7 @@ from uncertain_botec.presentation import amount
 from uncertain_botec.risk import measures
 from uncertain_botec.risk.measures import Chance, Isocurve, Pair
 from uncertain_botec.units import digits
-from uncertain_botec.vocabulary import LIMITS, QUANTITIES
+from uncertain_botec.vocabulary import COST, QUANTITIES, TIME
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,9 +101,9 @@ def joint(
         confidence: the joint confidence level of the curve and of the pair on it.
         isocurve: the curve in printed units, of another level perhaps; computed here by default.
     """
-    money, days = (np.asarray(draws[name], np.float64) for name in LIMITS.values())
+    money, days = (np.asarray(draws[name], np.float64) for name in (COST, TIME))
     pair = None
-    if not all(draws.scenario.certain(name) for name in LIMITS.values()):
+    if not all(draws.scenario.certain(name) for name in (COST, TIME)):
         pair = measures.balanced_pair(money, days, confidence)
         made = draws.provenance
         some = evenly(made.sampler, made.size, _CURVED // made.replicates)
@@ -153,7 +153,7 @@ def _outcomes(draws: Draws, cost: _Side, time: _Side) -> Iterator[tuple[tuple[bo
     if cost.limit is None or time.limit is None:
         return
     within, early = cost.draws <= cost.limit, time.draws <= time.limit
-    exact = all(draws.scenario.certain(name) for name in LIMITS.values())
+    exact = all(draws.scenario.certain(name) for name in (COST, TIME))
     for key in _OUTCOMES:
         yield key, measures.chance((within == key[0]) & (early == key[1]), exact=exact)
 

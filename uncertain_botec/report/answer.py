@@ -45,8 +45,12 @@ def sentence(context: Context) -> str:
     stated = in_all(_limit(one, limit) for one, limit in limits.values())
     if review.both is not None:
         return f"At {stated} the run keeps both with a probability of {chance(review.both)}; {_plan(context)}."
-    ((_, limit),) = limits.values()
-    return f"At {stated} the run keeps it with a probability of {chance(limit.chance)}; {_plan(context)}."
+    subject = context.scenario.model.subject
+    if len(limits) == 1:
+        ((_, limit),) = limits.values()
+        return f"At {stated} the {subject} keeps it with a probability of {chance(limit.chance)}; {_plan(context)}."
+    chances = in_all(chance(limit.chance) for _, limit in limits.values())
+    return f"At {stated} the {subject} keeps each by itself with a probability of {chances}; {_plan(context)}."
 
 
 def _limit(one: OutputRisk, limit: LimitRisk) -> str:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 
 from uncertain_botec.comparison_table import dominance_in_words
 from uncertain_botec.decisions.comparison import Difference
-from uncertain_botec.decisions.figures import COST, TIME
 from uncertain_botec.plots.axes import reading_of
 from uncertain_botec.presentation import number, title_of
 from uncertain_botec.report.blocks import Block, Paragraph, Points, Section, Tile, Tiles
 from uncertain_botec.report.compared import Compared, turned
 from uncertain_botec.report.words import chance, in_all, name_of, said
 from uncertain_botec.risk.measures import Figure
+from uncertain_botec.vocabulary import COST, TIME
 
 # Better, worse, best, and what equal runs do.
 _WORDS = {

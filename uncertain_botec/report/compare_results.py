@@ -14,7 +14,7 @@ from uncertain_botec.report.compare_inputs import limit_of
 from uncertain_botec.report.compared import Compared
 from uncertain_botec.report.words import chance, part, said
 from uncertain_botec.risk.review import CONFIDENCE
-from uncertain_botec.vocabulary import LIMITS
+from uncertain_botec.vocabulary import COST, LIMITS, TIME
 
 _FIGURES = 2
 
@@ -143,7 +143,7 @@ def _sure(context: Compared, sure: str) -> Table:
             row.append(said(name, level.value, level.error))
         pair = pairs[label]
         if pair is not None:
-            budget, deadline = zip(LIMITS.values(), (pair.budget, pair.deadline), strict=True)
+            budget, deadline = zip((COST, TIME), (pair.budget, pair.deadline), strict=True)
             row += [said(name, one.value, one.error) for name, one in (budget, deadline)]
         cells.append(tuple(row + [""] * (len(columns) - len(row))))
     caption = f"What to plan for to be {sure} sure: of each alone, and of both in the same run"

@@ -11,7 +11,7 @@ from uncertain_botec.risk.review import CONFIDENCE, DEFAULT_DRAWS, RiskReview, r
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.sensitivity.result import Sensitivity
 from uncertain_botec.summaries import Summary, summarize
-from uncertain_botec.vocabulary import LIMITS
+from uncertain_botec.vocabulary import COST, LIMITS, TIME
 
 # Cost and time, or of an estimator without them the first outputs.
 _STUDIED = 2
@@ -45,7 +45,7 @@ class Context:
     @property
     def both(self) -> bool:
         """Whether there is a cost and a time."""
-        return all(name in self.review.outputs for name in LIMITS.values())
+        return all(name in self.review.outputs for name in (COST, TIME))
 
 
 def gather(

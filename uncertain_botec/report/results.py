@@ -14,7 +14,7 @@ from uncertain_botec.report.words import capital, chance, in_all, name_of, part,
 from uncertain_botec.risk_table import HEADINGS as RISK_HEADINGS
 from uncertain_botec.risk_table import rows as risk_rows
 from uncertain_botec.risk_table import statements
-from uncertain_botec.vocabulary import LIMITS
+from uncertain_botec.vocabulary import COST, LIMITS, TIME
 
 _DATE = re.compile(r"\d{4}(-\d\d){0,2}")
 
@@ -104,7 +104,7 @@ def together(context: Context) -> Section | None:
     review = context.review
     if not context.both or all(one.exact for one in review.outputs.values()):
         return None
-    cost, time = (review.outputs[name].limit for name in LIMITS.values())
+    cost, time = (review.outputs[name].limit for name in (COST, TIME))
     figure = plots.joint(
         context.draws,
         budget=None if cost is None else cost.value,

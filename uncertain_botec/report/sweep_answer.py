@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from uncertain_botec.decisions.figures import COST, TIME, Spread
+from uncertain_botec.decisions.figures import Spread
 from uncertain_botec.decisions.surface import Point, told
 from uncertain_botec.presentation import amount, title_of
 from uncertain_botec.report.blocks import Block, Paragraph, Points, Section, Tile, Tiles, foreign
 from uncertain_botec.report.swept import Swept
 from uncertain_botec.report.words import chance, in_all, name_of, part, said
 from uncertain_botec.units import to_display
-from uncertain_botec.vocabulary import QUANTITIES
+from uncertain_botec.vocabulary import COST, QUANTITIES, TIME
 
 _DOES = {COST: "costs", TIME: "takes"}
 _TOLD = 2

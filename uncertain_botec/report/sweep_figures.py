@@ -10,7 +10,6 @@ from typing import Any
 
 from uncertain_botec import plots
 from uncertain_botec.decisions.axes import Axis, label_of
-from uncertain_botec.decisions.figures import COST, TIME
 from uncertain_botec.decisions.surface import Point
 from uncertain_botec.plots.axes import reading_of
 from uncertain_botec.presentation import title_of
@@ -20,7 +19,7 @@ from uncertain_botec.report.swept import Swept
 from uncertain_botec.report.words import in_all, name_of, spread_out, unit_of
 from uncertain_botec.sweep_table import HEADS, LIMIT_HEADS, outputs_of, rows, scale_of
 from uncertain_botec.units import to_display
-from uncertain_botec.vocabulary import LIMITS, QUANTITIES
+from uncertain_botec.vocabulary import COST, LIMITS, QUANTITIES, TIME
 
 # More are not told apart in a picture, and make it large.
 _ALONG = 120

@@ -23,7 +23,7 @@ from uncertain_botec.risk.verdicts import Verdict, check, judge
 from uncertain_botec.scenario import Marker, Scenario
 from uncertain_botec.summaries import without_infinity
 from uncertain_botec.units import to_display
-from uncertain_botec.vocabulary import LIMITS, QUANTITIES
+from uncertain_botec.vocabulary import COST, LIMITS, QUANTITIES, TIME
 
 DEFAULT_DRAWS = 1 << 18
 CONFIDENCE = 0.8
@@ -61,7 +61,7 @@ class LimitRisk:
     """How a limit fares.
 
     Attributes:
-        name: `budget` or `deadline`.
+        name: such as `budget` or `deadline`.
         value: the limit.
         chance: of keeping it.
         expected_overrun: what is over it on average, nothing where it is kept; infinite where a run may never finish.
@@ -107,7 +107,7 @@ class RiskReview:
     Attributes:
         scenario: with the limits that were held against.
         confidence: the level asked for.
-        outputs: cost and training time, as far as they are computed; all outputs where neither is.
+        outputs: cost and time and what else can be limited, as far as it is computed; all outputs where nothing is.
         both: the chance of keeping budget and deadline, the joint confidence level; None unless both are stated.
         pair: a budget and a deadline that are kept together with the confidence asked for; None without cost and time,
             where both are known exactly, or where too few draws lie beyond.
@@ -249,18 +249,19 @@ def wanted(
 
 def _reviewed(draws: Draws, confidence: float, requirements: Sequence[Requirement]) -> RiskReview:
     scenario = draws.scenario
-    cost, time = LIMITS.values()
-    names = [name for name in (cost, time) if name in draws.outputs] or list(draws.outputs)
+    names = [name for name in LIMITS.values() if name in draws.outputs] or list(draws.outputs)
     points = at_medians(scenario)[1]
     pair = None
     told = measures.enough(draws.provenance.draws, confidence)
-    if names == [cost, time] and told and not (scenario.certain(cost) and scenario.certain(time)):
-        pair = _shown_pair(measures.balanced_pair(draws.values[cost], draws.values[time], confidence))
+    if names == [COST, TIME] and told and not (scenario.certain(COST) and scenario.certain(TIME)):
+        pair = _shown_pair(measures.balanced_pair(draws.values[COST], draws.values[TIME], confidence))
     return RiskReview(
         scenario=scenario,
         confidence=confidence,
         outputs={name: _output(draws, name, points[name], confidence) for name in names},
-        both=_both(draws, [one for name, one in scenario.limits.items() if name in LIMITS and one.output in names]),
+        both=_both(
+            draws, [one for one in scenario.limits.values() if one.output in (COST, TIME) and one.output in names]
+        ),
         pair=pair,
         verdicts=tuple(judge(one, draws) for one in requirements),
         notes=tuple(_notes(draws, confidence)),
@@ -312,7 +313,7 @@ def _limit(values: Floats, limit: Marker, unit: str, exact: bool) -> LimitRisk:
 
 def _both(draws: Draws, limits: Sequence[Marker]) -> Chance | None:
     """The chance of keeping two limits at once."""
-    if len(limits) < len(LIMITS):
+    if len(limits) < 2:
         return None
     first, second = (draws.values[one.output] <= one.value for one in limits)
     # One that is known to fail decides for both.
@@ -323,7 +324,8 @@ def _both(draws: Draws, limits: Sequence[Marker]) -> Chance | None:
 
 def _notes(draws: Draws, confidence: float) -> list[str]:
     notes: list[str] = []
-    for limit, output in LIMITS.items():
+    for limit in draws.scenario.model.limits:
+        output = LIMITS[limit]
         if output not in draws.outputs:
             notes.append(f"{output} is not computed here, so there is no {limit} to review")
         elif limit not in draws.scenario.limits:
@@ -352,5 +354,5 @@ def _figure(figure: Figure, unit: str) -> Figure:
 
 
 def _shown_pair(pair: Pair) -> Pair:
-    cost, time = (QUANTITIES[name].unit for name in LIMITS.values())
+    cost, time = (QUANTITIES[name].unit for name in (COST, TIME))
     return replace(pair, budget=_figure(pair.budget, cost), deadline=_figure(pair.deadline, time))

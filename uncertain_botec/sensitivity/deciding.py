@@ -9,12 +9,13 @@ import numpy as np
 from uncertain_botec.errors import UsageError
 from uncertain_botec.library import did_you_mean
 from uncertain_botec.scenario import Scenario
-from uncertain_botec.sensitivity.decisions import COST, TIME, Decision, go_or_stop, which
+from uncertain_botec.sensitivity.decisions import Decision, go_or_stop, which
 from uncertain_botec.sensitivity.indices import ZERO
 from uncertain_botec.sensitivity.information import worth_of_information
 from uncertain_botec.sensitivity.models import affordable
 from uncertain_botec.sensitivity.result import InformationWorth
 from uncertain_botec.units import UnitError, parse_quantity, to_base
+from uncertain_botec.vocabulary import COST, TIME
 
 
 def decision_of(

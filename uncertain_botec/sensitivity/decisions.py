@@ -14,8 +14,7 @@ from uncertain_botec.scenario import Scenario, labels
 from uncertain_botec.sensitivity.models import Model, Scores, latent_of, outputs_of
 from uncertain_botec.tallies import Floats
 from uncertain_botec.units import readable_scale, to_display
-
-COST, TIME = "cost", "training_time"
+from uncertain_botec.vocabulary import COST, TIME
 
 # Keeps the lucks of scenarios apart that are drawn from one key: 2^32 over the golden ratio.
 _APART = 0x9E3779B9

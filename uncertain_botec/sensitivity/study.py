@@ -14,7 +14,6 @@ from uncertain_botec.sampling.at_scores import outputs_at
 from uncertain_botec.sampling.points import point_set
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.sensitivity.deciding import checked_set, decision_of, information_of
-from uncertain_botec.sensitivity.decisions import COST
 from uncertain_botec.sensitivity.first_order import first_order, first_order_of_twins
 from uncertain_botec.sensitivity.indices import REPLICATES, ZERO
 from uncertain_botec.sensitivity.models import CHANCE, Model, Scores, affordable, drawn, keys_of, latent_of, model_of
@@ -23,7 +22,7 @@ from uncertain_botec.sensitivity.shapley import Shapley, shapley
 from uncertain_botec.sensitivity.tornado import Z90, Swing, Tail, one_at_a_time, tails, whole
 from uncertain_botec.tallies import Floats
 from uncertain_botec.units import to_display
-from uncertain_botec.vocabulary import QUANTITIES
+from uncertain_botec.vocabulary import COST, QUANTITIES
 
 LEVEL = 0.9
 """Probability of the intervals."""

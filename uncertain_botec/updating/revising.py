@@ -31,7 +31,7 @@ from uncertain_botec.updating.result import (
     Update,
     iso,
 )
-from uncertain_botec.vocabulary import LIMITS, QUANTITIES
+from uncertain_botec.vocabulary import COST, LIMITS, QUANTITIES, TIME
 
 if TYPE_CHECKING:
     from uncertain_botec.inference import Diagnostics, Settings
@@ -166,12 +166,17 @@ def _update(
         if name in LIMITS and one.output in names
     }
     both = None
-    if len(limits) == len(LIMITS):
+    if {*limits} >= {"budget", "deadline"}:
         kept = [
-            np.logical_and(*(some.values[stated.limits[name].output] <= stated.limits[name].value for name in LIMITS))
+            np.logical_and(
+                *(
+                    some.values[stated.limits[name].output] <= stated.limits[name].value
+                    for name in ("budget", "deadline")
+                )
+            )
             for some in (prior, draws)
         ]
-        exact = [all(_exact(some, output) for output in LIMITS.values()) for some in (prior, draws)]
+        exact = [all(_exact(some, output) for output in (COST, TIME)) for some in (prior, draws)]
         both = RevisedChance(*(chance(one, exact=known) for one, known in zip(kept, exact, strict=True)))
     finished = diagnostics is None
     against = _against(prior, tokens, log)
