@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from uncertain_botec.choices import resolved, stated_by
 from uncertain_botec.distributions import Distribution, elicit
-from uncertain_botec.estimators import Plan, Section
 from uncertain_botec.formulas.base import Formula
+from uncertain_botec.planning import Plan, Section
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.vocabulary import QUANTITIES
 
