@@ -20,7 +20,7 @@ PACKAGE = Path(uncertain_botec.__file__).parent
 # In the order of the data flow: a module may import from its own line and from those above it.
 FLOW = (
     ("errors",),
-    ("library", "compilation"),
+    ("library", "compilation", "csv_files"),
     ("units",),
     ("quantities",),
     ("vocabulary",),

@@ -43,7 +43,12 @@ class Fault:
         for label, text in (("got", self.got), ("expected", self.expected), ("fix", self.fix)):
             if text is not None:
                 lines.append(f"    {label + ':':<9} {text}")
-        return "\n".join(lines)
+        return "\n".join(map(_visible, lines))
+
+
+def _visible(text: str) -> str:
+    """A line without letters that cannot be seen, or that a terminal would obey: they are written as escapes."""
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 
 
 class PriorFileError(BotecError):

@@ -14,6 +14,9 @@ PRIORS = next(folder for folder in (_PACKAGE / "priors", _PACKAGE.parent / "prio
 
 SCHEMA_FILE = PRIORS / "prior-file.schema.json"
 
+# So many letters of a name tell which is meant.
+_TELLING = 3
+
 
 def parts() -> tuple[str, ...]:
     """Kinds of shipped files that runs include, sorted."""
@@ -80,6 +83,8 @@ def _is(question: Callable[[], bool]) -> bool:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """A sentence that names the nearest known words, or None when nothing is near."""
-    near = difflib.get_close_matches(word, list(known), n=2, cutoff=0.6)
+    """A sentence that names the nearest known words, those that begin so first, or None when nothing is near."""
+    known = list(known)
+    begun = sorted(name for name in known if len(word) >= _TELLING and name.startswith(word))
+    near = list(dict.fromkeys((*begun, *difflib.get_close_matches(word, known, n=2, cutoff=0.6))))[:2]
     return f"did you mean {' or '.join(f'`{name}`' for name in near)}?" if near else None

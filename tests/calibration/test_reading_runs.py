@@ -104,8 +104,10 @@ def test_missing_columns_are_named(column: str, made: Maker) -> None:
     [
         ({"accelerator_hours": "-3"}, "column accelerator_hours: this number cannot be right"),
         ({"accelerator_hours": "0"}, "column accelerator_hours: this number cannot be right"),
-        ({"accelerator_hours": "many"}, "column accelerator_hours: this is not a number"),
-        ({"accelerator_hours": "nan"}, "column accelerator_hours: this is not a number"),
+        ({"accelerator_hours": "many"}, "column accelerator_hours: this cannot be read: a quantity starts with"),
+        ({"accelerator_hours": "62000 hour"}, "column accelerator_hours: this cannot be read: 'hour' measures time"),
+        ({"accelerator_hours": "70,000"}, "column accelerator_hours: this cannot be read: a comma"),
+        ({"accelerator_hours": "nan"}, "column accelerator_hours: this number cannot be right"),
         ({"active_params": "7"}, "column active_params: this number cannot be right"),
         ({"tokens": "inf"}, "column tokens: this number cannot be right"),
         ({"accelerator": "h1000"}, "column accelerator: unknown accelerator"),
@@ -116,7 +118,24 @@ def test_missing_columns_are_named(column: str, made: Maker) -> None:
         # Days in a column of hours, and hours of nodes of eight.
         ({"accelerator_hours": "2917"}, "column accelerator_hours: these hours mean that 808 % of the peak was used"),
         ({"n_accelerators": "512", "wallclock_days": "57"}, "column accelerator_hours: 512 accelerators for 57 days"),
+        # Hours of 24 times as many.
+        (
+            {"accelerator_hours": "1680000"},
+            "column accelerator_hours: these hours mean that 1.4 % of the peak",
+        ),
         ({"mfu_published": "41"}, "column mfu_published: this number cannot be right"),
+        ({"mfu_published": "0.2"}, "column mfu_published: an MFU of 0.2 while stepping is below the 0.337"),
+        ({"hfu_published": "20 %", "activation_recompute": "no"}, "column hfu_published: an MFU of 0.2 while stepping"),
+        ({"precision": "fp4"}, "column precision: unknown word"),
+        ({"activation_recompute": "some"}, "column activation_recompute: unknown word"),
+        ({"calibration_set": "true"}, "column calibration_set: unknown word"),
+        ({"publication_date": "2125-03"}, "column publication_date: published more than 12 years after h100-sxm"),
+        ({"publication_date": "2025-03-99"}, "column publication_date: this cannot be read"),
+        ({"publication_date": "２０２５-０３"}, "column publication_date: this cannot be read"),
+        (
+            {"price_per_accelerator_hour_usd": "2", "cost_usd_published": "5e6"},
+            "column cost_usd_published: 70000 accelerator-hours at 2 USD are 1.4e+05 USD",
+        ),
     ],
 )
 def test_wrong_cells_are_named(change: dict[str, str], told: str, made: Maker) -> None:

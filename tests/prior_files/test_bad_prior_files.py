@@ -341,7 +341,9 @@ CSVS = [
     ("x\n1\nabc\n", "row 3 of x.csv"),
     ("x\n1\nnan\n", "row 3 of x.csv"),
     ("x\n", "empty"),
-    ("", "no such column"),
+    ("", "x.csv: $: the file is empty"),
+    ("x,y\n1,2\n3\n", "x.csv: row 3, cells: a row has another number of cells"),
+    ("x,x\n1,2\n", "two columns have one name"),
     ("x\n1\n-3\n", "mfu cannot be -3"),
 ]
 

@@ -88,13 +88,27 @@ def test_a_log_that_begins_late(written: Written) -> None:
 @pytest.mark.parametrize(
     ("rows", "when", "tokens", "words"),
     [
-        ("0,0\n1,1e9\n1,1e9\n2,2e9\n", [0, 1, 2], [0, 1e9, 2e9], "row 4: the same time and tokens"),
+        ("0,0\n1,1e9\n1,1e9\n2,2e9\n", [0, 1, 2], [0, 1e9, 2e9], "row 4: the same as another row"),
         ("0,0\n2,2e9\n1,1e9\n3,3e9\n", [0, 1, 2, 3], [0, 1e9, 2e9, 3e9], "row 4: not in the order of time"),
         ("0,0\n3,3e9\n0,3e9\n1,4e9\n", [0, 3, 3, 4], [0, 3e9, 3e9, 4e9], "row 4: the time starts over"),
         ("0,0\n2,2e9\n3,1e9\n4,2e9\n", [0, 2, 3, 4], [0, 1e9, 1e9, 2e9], "row 4: tokens fall"),
         ("0,0\n1,1e9\n2,2e9\n9,3e9\n", [0, 1, 2, 9], [0, 1e9, 2e9, 3e9], "after row 4: no rows for 7 days"),
+        ("0,0\n1,1e9\n9,3e9\n", [0, 1, 9], [0, 1e9, 3e9], "after row 3: no rows for 8 days"),
+        ("0,0\n3,3e9\n0,0\n1,1e9\n2,2e9\n", [0, 3, 3, 4, 5], [0, 0, 0, 1e9, 2e9], "row 4: the time starts over"),
+        ("0,0\n1,1e9\n2,2e9\n0,0\n1,1e9\n2,2e9\n", [0, 1, 2], [0, 1e9, 2e9], "rows 5, 6, 7: the same as another"),
+        ("2,2e9\n1,1e9\n0,0\n", [0, 1, 2], [0, 1e9, 2e9], "rows 3, 4: not in the order of time"),
     ],
-    ids=["duplicate", "unordered", "restarted", "rollback", "gap"],
+    ids=[
+        "duplicate",
+        "unordered",
+        "restarted",
+        "rollback",
+        "gap",
+        "gap in few rows",
+        "begun again",
+        "logged twice",
+        "backwards",
+    ],
 )
 def test_what_is_put_right(written: Written, rows: str, when: list[float], tokens: list[float], words: str) -> None:
     """Rows are dropped, sorted or counted on, and a note names them; work that is lost is lost time."""
@@ -111,6 +125,23 @@ def test_a_rollback_loses_time(written: Written) -> None:
     assert log.lost == 2 * 86400
 
 
+def test_a_change_within_a_row_of_one_time(written: Written) -> None:
+    """A second row of one time and as many tokens says what changed then, and is no duplicate."""
+    rows = "0,0,8,0\n1,1e9,8,5\n1,1e9,16,5\n1,1e9,16,5\n2,2e9,16,9\n"
+    log = read_log(written(f"elapsed_days,tokens,accelerators,cost\n{rows}"))
+    assert days(log) == [0, 1, 1, 2]
+    assert log.accelerators is not None
+    assert log.accelerators.tolist() == [8, 8, 16, 16]
+    assert log.accelerator_seconds == (8 + 16) * 86400
+    assert log.notes == ("row 5: the same as another row, so left out",)
+
+
+def test_habits_of_loggers(written: Written) -> None:
+    """Headings that are written again at each restart, and commas at the ends of rows, are left out."""
+    log = read_log(written("elapsed_days,tokens,\n0,0,\n1,1e9,\nelapsed_days,tokens,\n2,2e9,\n"))
+    assert (days(log), log.notes) == ([0, 1, 2], ())
+
+
 BAD = {
     "no tokens": ("elapsed_days,token\n0,0\n1,1\n2,2\n", "tokens", "a column is missing"),
     "no time": ("times,tokens\n0,0\n1,1\n2,2\n", "time", "a column is missing"),
@@ -122,6 +153,25 @@ BAD = {
     "nan": ("elapsed_days,tokens\n0,0\n1,nan\n2,2\n", "row 3, tokens", "not finite"),
     "inf": ("elapsed_days,tokens\n0,0\n1,1\n2,inf\n", "row 4, tokens", "not finite"),
     "inf time": ("elapsed_days,tokens\n0,0\ninf,1\n2,2\n", "row 3, elapsed_days", "not finite"),
+    "inf by its scale": ("elapsed_days,tokens\n0,0\n1,1e400T\n2,2\n", "row 3, tokens", "not finite"),
+    "impossible number": ("elapsed_days,tokens\n0,0\n1,1e300\n2,2e300\n", "row 3, tokens", "cannot be right"),
+    "impossible time": ("elapsed_days,tokens\n0,0\n1,1\n40000,2\n", "row 4, elapsed_days", "cannot be right"),
+    "impossible date": ("time,tokens\n1970-01-01,0\n2026-01-02,1\n2026-01-03,2\n", "row 2, time", "cannot be right"),
+    "first day of all": (
+        "time,tokens\n0001-01-01T00:00+14:00,1\n0001-01-02T00:00+14:00,2\n", "row 2, time", "cannot be right"
+    ),
+    "seconds since 1970": ("time,tokens\n1772323200,0\n1772409600,1\n", "row 2, time", "not an ISO 8601 date"),
+    "half an interruption": (
+        "elapsed_days,tokens,interruptions\n0,0,0\n1,1,1.5\n2,2,2\n", "row 3, interruptions", "not whole"
+    ),
+    "soon over": ("elapsed_seconds,tokens\n0,0\n1e-300,1\n2e-300,2\n", "elapsed_seconds", "over too soon"),
+    "part of a token": ("elapsed_days,tokens\n0,0\n1,1e-320\n2,2e-320\n", "tokens", "no progress"),
+    "began before all time": (
+        "elapsed_days,tokens\n0,9e17\n1,9e17\n2,900000000000000256\n", "row 2, tokens", "years for the tokens"
+    ),
+    "headings alone": ("elapsed_days,tokens\n", "$", "too few rows"),
+    "semicolons": ("elapsed_days;tokens\n0;0\n", "$", "separated by semicolons"),
+    "thousands": ("elapsed_days,tokens\n0,0\n1,40,000\n2,80,000\n", "row 3, cells", "another number of cells"),
     "empty cell": ("elapsed_days,tokens\n0,0\n1,\n2,2\n", "row 3, tokens", "empty"),
     "no unit": ("elapsed,tokens\n0 day,0\n1,1\n2 day,2\n", "row 3, elapsed", "needs its unit"),
     "not a date": ("time,tokens\n2026-01-01,0\n2026-13-01,1\n2026-01-03,2\n", "row 3, time", "not an ISO 8601 date"),
@@ -135,8 +185,7 @@ BAD = {
     "cost falls": ("elapsed_days,tokens,cost\n0,0,0\n1,1,9\n2,2,8\n", "row 4, cost", "falls"),
     "no progress": ("elapsed_days,tokens\n0,5\n1,5\n2,5\n", "tokens", "no progress"),
     "cells": ("elapsed_days,tokens\n0,0\n1,1,1\n2,2\n", "row 3, cells", "another number of cells"),
-    "empty": ("", "$", "the log is empty"),
-    "blank": (" \n\n", "$", "the log is empty"),
+    "empty": ("", "$", "the file is empty"),
 }  # fmt: skip
 
 

@@ -91,7 +91,7 @@ def check_enough(runs: Runs) -> None:
     if len(kept) < LEAST_RUNS:
         left = sum(map(len, runs.left_out.values()))
         got = f"{len(kept)} runs" + (f", and {left} that were left out" if left else "")
-        fix = "add runs, or pool them with the shipped ones: --runs PATH --pooled"
+        fix = "add runs, or pool them with the shipped ones: botec calibrate --runs PATH --runs published"
         raise PriorFileError(
             [Fault("too few runs to learn from", runs.path, "$", got, f"at least {LEAST_RUNS} runs", fix)]
         )

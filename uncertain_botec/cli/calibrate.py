@@ -41,10 +41,9 @@ def calibrate(
     """
     started = time.perf_counter()
     from uncertain_botec.calibration.calibrating import calibrate as learn
-    from uncertain_botec.calibration.runs import PUBLISHED, pooled, read_runs
+    from uncertain_botec.calibration.runs import SHIPPED, pooled, read_runs
 
-    chosen = [PUBLISHED if str(path) == "published" else path for path in runs or [PUBLISHED]]
-    read = pooled([read_runs(path) for path in chosen])
+    read = pooled([read_runs(path) for path in runs or [Path(SHIPPED)]])
     from uncertain_botec.compilation import keep_compiled
 
     if cache:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Mapping
 from typing import Any
 
+from uncertain_botec.csv_files import parse_sheet, read_text
 from uncertain_botec.distributions import FAMILIES
-from uncertain_botec.errors import Fault
+from uncertain_botec.errors import Fault, PriorFileError
 from uncertain_botec.library import did_you_mean, file_inside
 from uncertain_botec.prior_files.places import Place
 from uncertain_botec.prior_files.schema import toml
@@ -81,23 +81,15 @@ def _column(
             "put the file there, without links out of it",
         )
         return None
-    if path.stat().st_size > MAX_BYTES:
-        fault(
-            "the file is too large",
-            "file",
-            f"{path.stat().st_size:,} bytes",
-            f"at most {MAX_BYTES:,} bytes",
-            "thin it out",
-        )
-        return None
     try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            reader = csv.DictReader(stream)
-            names = list(reader.fieldnames or ())
-            rows = list(reader)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        fault(f"cannot be read as CSV: {error}", "file", toml(name), "UTF-8 text with commas between columns")
+        sheet = parse_sheet(read_text(path, name, MAX_BYTES), name, lower=False)
+    except PriorFileError as error:
+        for one in error.faults:
+            at = place.at("file")
+            message = f"{name}: {one.path}: {one.message}"
+            faults.append(Fault(message, at.where, at.path, one.got, one.expected, one.fix))
         return None
+    names = sheet.names
     if column not in names:
         close = did_you_mean(str(column), names)
         fault(
@@ -109,11 +101,12 @@ def _column(
         )
         return None
     values: list[float] = []
-    for number, row in enumerate(rows, start=2):
-        cell = row[column]
+    index = names.index(str(column))
+    for number, cells in sheet.rows:
+        cell = cells[index]
         value = _number(cell)
         if value is None:
-            fault(f"row {number} of {name} is not a finite number", "column", toml(cell or ""), "numbers without units")
+            fault(f"row {number} of {name} is not a finite number", "column", toml(cell), "numbers without units")
             return None
         values.append(value)
     if not values:

@@ -36,7 +36,7 @@ def plain(name: str) -> str:
 
 @cache
 def parts() -> Mapping[str, Part]:
-    """Every accelerator with a 16-bit peak, by each of its plain names."""
+    """Every accelerator with a 16-bit peak, by each of its plain names, with its maker's before it and without."""
     files = sorted((PRIORS / "accelerators").glob("*.toml"))
     facts = [tomllib.loads(path.read_text("utf-8"))["accelerator"] for path in files]
     first: dict[str, float] = {}
@@ -49,13 +49,14 @@ def parts() -> Mapping[str, Part]:
         if stated is not None:
             peak = parse_quantity(str(stated), "FLOP/second")
             part = Part(one["name"], one["generation"], first[one["generation"]], peak)
-            found |= {plain(name): part for name in (one["name"], *one.get("also_called", ()))}
+            called = (one["name"], *one.get("also_called", ()))
+            found |= {plain(maker + name): part for name in called for maker in ("", one["vendor"])}
     return found
 
 
 def years(month: str) -> float:
-    """The middle of a month YYYY-MM, in years; ValueError if it is none."""
-    match = re.fullmatch(r"(\d{4})-(\d{2})(-\d{2})?", month)
-    if match is None or not 1 <= int(match[2]) <= 12:
+    """The middle of a month YYYY-MM, or of that of a day in it, in years; ValueError if it is none."""
+    match = re.fullmatch(r"(\d{4})-(\d{2})(-\d{2})?", month, re.ASCII)
+    if match is None or not 1 <= int(match[2]) <= 12 or not 1 <= int((match[3] or "-01")[1:]) <= 31:
         raise ValueError(month)
     return int(match[1]) + (int(match[2]) - 0.5) / 12

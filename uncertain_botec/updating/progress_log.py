@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import datetime
 import hashlib
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +12,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from uncertain_botec.csv_files import Collected, parse_sheet, read_text, renamed
 from uncertain_botec.errors import Fault, PriorFileError
 from uncertain_botec.library import did_you_mean
 from uncertain_botec.units import UnitError, parse_quantity
-from uncertain_botec.updating.cells import Collected, instants, named, numbers
+from uncertain_botec.updating.cells import Column, Limit, instants, named, numbers, rule_out
 from uncertain_botec.updating.ordering import arranged, gaps, kept_tokens
 
 Floats = npt.NDArray[np.float64]
@@ -25,12 +24,24 @@ Floats = npt.NDArray[np.float64]
 MOST_BYTES = 1 << 26
 """Files up to 64 MiB are read, about two million rows; a thinned log says as much."""
 
+_THIN = "keep one row an hour, or every hundredth: the forecast stays as it is"
+
 LEAST_ROWS = 3
 
 _ELAPSED = re.compile(r"elapsed(?:_(?P<unit>seconds?|minutes?|hours?|days?|weeks?))?")
-_OTHERS = ("tokens", "interruptions", "accelerators", "cost")
+# Each with the unit of plain numbers.
+_OTHERS = {
+    "tokens": ("tokens", Limit(1e18, "10^18 tokens")),
+    "interruptions": ("count", Limit(1e9, "10^9", whole=True)),
+    "accelerators": ("accelerators", Limit(1e9, "10^9 accelerators")),
+    "cost": ("USD", Limit(1e15, "10^15 USD")),
+}
 _COLUMNS = ("time", "elapsed", "elapsed_days", "elapsed_hours", *_OTHERS)
-_UNITS = {"interruptions": "count", "accelerators": "accelerators", "cost": "USD"}
+
+# No run is over in less than a minute, and none takes longer than a hundred years.
+_SHORTEST = 60.0
+_YEAR = 365.25 * 86400
+_LONGEST = Limit(100 * _YEAR, "100 years")
 
 
 class ProgressLogError(PriorFileError):
@@ -105,90 +116,46 @@ def read_log(path: str | Path) -> ProgressLog:
         ProgressLogError: with every fault found, each with its row and column.
     """
     where, faults, notes = str(path), list[Fault](), list[str]()
-    content, sha256 = _content(Path(path), where)
-    header, cells, rows = _table(content, where, notes)
+    try:
+        text = read_text(Path(path), where, MOST_BYTES, too_large=_THIN)
+        sheet = parse_sheet(text, where)
+    except PriorFileError as error:
+        raise ProgressLogError(error.faults) from None
+    header, rows = sheet.names, [row for row, _ in sheet.rows]
+    if unused := [name for name in header if name not in _COLUMNS and not _ELAPSED.fullmatch(name)]:
+        notes.append(f"columns that are not used: {', '.join(unused)[:200]}")
     when = _time_column(header, where, faults)
     if "tokens" not in header:
-        got = ", ".join(header)[:80] or "nothing"
-        faults.append(Fault("a column is missing", where, "tokens", got, "tokens", did_you_mean("tokens", header)))
+        expected = "tokens (so far, such as 1.2e12 or 1.2T)"
+        got = ", ".join(header)[:80]
+        faults.append(Fault("a column is missing", where, "tokens", got, expected, renamed("tokens", header)))
     if when is None or faults:
         raise ProgressLogError(faults)
-    columns = {name: [row[place].strip() for row in cells] for place, name in enumerate(header)}
+    columns = {
+        name: Column([cells[place] for _, cells in sheet.rows], rows, name, where) for place, name in enumerate(header)
+    }
     for name in (when, "tokens"):
         empty = Collected(where, name, faults)
-        for place in [place for place, cell in enumerate(columns[name]) if not cell]:
+        for place in [place for place, cell in enumerate(columns[name].cells) if not cell]:
             empty.add(rows[place], "a cell is empty", "nothing", "a value in every row", None)
         empty.close()
     if when == "time":
-        seconds = instants(columns[when], rows, when, where, faults)
+        seconds = instants(columns[when], faults)
     else:
         match = _ELAPSED.fullmatch(when)
-        seconds = _elapsed(columns[when], rows, when, match["unit"] if match else None, where, faults)
+        seconds = _elapsed(columns[when], match["unit"] if match else None, faults)
     values = {
-        name: numbers(columns[name], rows, name, _UNITS.get(name, name), where, faults)
-        for name in _OTHERS
-        if name in columns
+        name: numbers(columns[name], unit, limit, faults) for name, (unit, limit) in _OTHERS.items() if name in columns
     }
     _check_positive(values, rows, where, faults)
     if faults:
         raise ProgressLogError(faults)
-    log = _assemble(seconds, values, np.array(rows), when, where, sha256, notes, faults)
+    log = _assemble(
+        seconds, values, np.array(rows), when, where, hashlib.sha256(text.encode("utf-8")).hexdigest(), notes, faults
+    )
     if log is None or faults:
         raise ProgressLogError(faults)
     return log
-
-
-def _content(path: Path, where: str) -> tuple[str, str]:
-    def refuse(message: str, got: str, expected: str, fix: str | None = None) -> ProgressLogError:
-        return ProgressLogError([Fault(message, where, "$", got, expected, fix)])
-
-    try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            fix = "keep one row an hour, or every hundredth: the forecast stays as it is"
-            raise refuse("the log is too large", f"{size:,} bytes", f"at most {MOST_BYTES:,} bytes", fix)
-        content = path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise refuse(f"the log cannot be read: {error}", where, "a CSV file") from None
-    if not content.strip():
-        raise refuse("the log is empty", "nothing", "a line of column names and at least 3 rows")
-    try:
-        return content.decode("utf-8-sig"), hashlib.sha256(content).hexdigest()
-    except UnicodeDecodeError as error:
-        row = content.count(b"\n", 0, error.start) + 1
-        raise refuse(f"row {row} is not UTF-8 text", f"byte {content[error.start]:#04x}", "UTF-8") from None
-
-
-def _table(content: str, where: str, notes: list[str]) -> tuple[list[str], list[list[str]], list[int]]:
-    """Column names, rows of cells and the number of each row in the file."""
-    reader = csv.reader(io.StringIO(content, newline=""))
-    faults: list[Fault] = []
-    cells: list[list[str]] = []
-    rows: list[int] = []
-    header: list[str] = []
-    bad = Collected(where, "cells", faults)
-    try:
-        for row in reader:
-            if not any(cell.strip() for cell in row):
-                continue
-            if not header:
-                header = [name.strip().lower() for name in row]
-            elif len(row) != len(header):
-                bad.add(reader.line_num, "a row has another number of cells", str(len(row)), str(len(header)), None)
-            else:
-                cells.append(row)
-                rows.append(reader.line_num)
-    except csv.Error as error:
-        faults.append(Fault(f"cannot be read as CSV: {error}", where, f"row {reader.line_num}"))
-    bad.close()
-    twice = sorted({name for name in header if header.count(name) > 1})
-    faults += [Fault("two columns have one name", where, name, name, "one column of each name") for name in twice]
-    unknown = [name for name in header if name not in _COLUMNS and not _ELAPSED.fullmatch(name)]
-    if unknown:
-        notes.append(f"columns that are not used: {', '.join(unknown)[:200]}")
-    if faults:
-        raise ProgressLogError(faults)
-    return header, cells, rows
 
 
 def _time_column(header: Sequence[str], where: str, faults: list[Fault]) -> str | None:
@@ -210,22 +177,19 @@ def _time_fix(header: Sequence[str]) -> str | None:
     return None
 
 
-def _elapsed(
-    cells: Sequence[str], rows: Sequence[int], column: str, unit: str | None, where: str, faults: list[Fault]
-) -> Floats:
+def _elapsed(column: Column, unit: str | None, faults: list[Fault]) -> Floats:
     if unit is not None:
-        return numbers(cells, rows, column, unit, where, faults)
-    plain, bad, values = Collected(where, column, faults), Collected(where, column, faults), np.full(len(cells), np.nan)
-    for place, cell in enumerate(cells):
+        return numbers(column, unit, _LONGEST, faults)
+    bad, values, unread = Collected(column.where, column.name, faults), np.full(len(column.cells), np.nan), set[int]()
+    for place, cell in enumerate(column.cells):
         try:
             values[place] = parse_quantity(cell, "second") if cell else np.nan
         except UnitError as error:
             fix = error.fix and f"write {cell} day, or name the column elapsed_days"
-            bad.add(rows[place], str(error), cell, "a time with its unit, such as 3.5 day", fix)
-    for number in np.flatnonzero(np.isinf(values) | (values < 0)).tolist():
-        plain.add(rows[number], "a time is negative or not finite", cells[number], "0 or more", None)
+            bad.add(column.rows[place], str(error), cell, "a time with its unit, such as 3.5 day", fix)
+            unread.add(place)
     bad.close()
-    plain.close()
+    rule_out(values, column, _LONGEST, faults, unread)
     return values
 
 
@@ -250,21 +214,26 @@ def _assemble(
 ) -> ProgressLog | None:
     """The log, or None after adding faults."""
     tokens = values["tokens"]
-    found = arranged(seconds, tokens, rows, column=column, where=where, faults=faults)
+    found = arranged(seconds, values, rows, column=column, where=where, faults=faults)
     notes += found.notes
     order, when = found.order, found.seconds
-    if len(order) < LEAST_ROWS:
-        got = f"{len(order)} useful {'row' if len(order) == 1 else 'rows'}"
+    times = len(np.unique(when))
+    if faults:
+        return None
+    if times < LEAST_ROWS:
+        got = f"{times} {'row' if times == 1 else 'rows'} of different times"
         faults.append(Fault("too few rows to learn from", where, "$", got, f"at least {LEAST_ROWS}"))
+    elif when[-1] - when[0] < _SHORTEST:
+        got = f"{when[-1] - when[0]:.3g} seconds"
+        faults.append(Fault("the log is over too soon to learn from", where, column, got, "at least a minute"))
     if faults:
         return None
     rows, tokens = rows[order], tokens[order]
     kept = kept_tokens(tokens, rows, notes)
     gaps(when, rows, notes)
-    if not kept[-1] > kept[0]:
-        faults.append(
-            Fault("the run makes no progress", where, "tokens", f"{tokens[-1]:.6g} tokens", "tokens that rise")
-        )
+    if kept[-1] - kept[0] < 1:
+        got, expected = f"{tokens[-1]:.6g} tokens", "tokens that rise"
+        faults.append(Fault("the run makes no progress", where, "tokens", got, expected, "wait for the next rows"))
         return None
     accelerators = _filled(values["accelerators"][order]) if "accelerators" in values else None
     interruptions = _counted(values.get("interruptions"), order, rows, notes)
@@ -276,6 +245,11 @@ def _assemble(
         accelerators = None if accelerators is None else np.append(accelerators[0], accelerators)
     elif kept[0] > 0:
         before = float(kept[0] * (since[-1] - since[0]) / (kept[-1] - kept[0]))
+        if before > _LONGEST.most:
+            message = f"at its average speed the run took {before / _YEAR:.3g} years for the tokens of the first row"
+            got = f"{tokens[0]:.6g} to {tokens[-1]:.6g} tokens"
+            faults.append(Fault(message, where, f"row {rows[0]}, tokens", got, "tokens that rise", None))
+            return None
         since, origin = since + before, origin - before
         said = f"the log begins at {tokens[0]:.4g} tokens"
         notes.append(f"{said}: the {before / 86400:.3g} days before are reckoned at its average speed")
