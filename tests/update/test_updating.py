@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from uncertain_botec import Scenario, Update, read_log, update
 from uncertain_botec.distributions import elicit
 from uncertain_botec.errors import UsageError
 from uncertain_botec.inference import Diagnostics, NotConverged
+from uncertain_botec.updating.progress_log import ProgressLogError
 
 DAYS = np.arange(31.0)
 NOISE = 0.05 * np.random.default_rng(1).normal(size=30)
@@ -111,11 +113,44 @@ def test_a_finished_run(scenario: Scenario) -> None:
 
 def test_what_is_refused(scenario: Scenario) -> None:
     """A log of many more tokens than planned is another run's; what decides the speed in steps is asked for."""
-    with pytest.raises(UsageError, match="is it the log of this run"):
+    with pytest.raises(ProgressLogError, match="is it the log of this run"):
         update(scenario, log_of(DAYS, 3 * STEADY))
     steps = scenario.but(accelerators=elicit("choice", {"values": [64.0, 128.0], "odds": [1, 1]}))
     with pytest.raises(UsageError, match="accelerators takes separate values"):
         update(steps, log_of(DAYS, STEADY))
+
+
+@pytest.mark.parametrize(
+    ("days", "tokens", "accelerators", "says"),
+    [
+        (DAYS / 24, STEADY, None, "% of the peak was used"),
+        (DAYS, STEADY, 8.0, "% of the peak was used"),
+        (DAYS * 24, STEADY, None, "times as long as"),
+        (DAYS, STEADY / 1e9, None, "times as long as"),
+        (DAYS, STEADY, 8.0 * 64, None),
+    ],
+    ids=["days for hours", "nodes for accelerators", "hours for days", "billions for tokens", "chips for accelerators"],
+)
+def test_other_units(
+    scenario: Scenario, days: np.ndarray, tokens: np.ndarray, accelerators: float | None, says: str | None
+) -> None:
+    """Logs in other units are refused where no run can be so, and warned of where the run is on time all the same."""
+    log = replace(log_of(days, tokens), accelerators=None if accelerators is None else np.full(len(days), accelerators))
+    if says is None:
+        found = update(scenario, log)
+        assert "each accelerator is slower than the plan allows for" in found.warnings[0]
+        return
+    with pytest.raises(ProgressLogError, match=says) as raised:
+        update(scenario, log)
+    (fault,) = raised.value.faults
+    assert (fault.path, fault.where) == ("tokens", log.path)
+    assert "hours for days" in (fault.fix or "")
+
+
+def test_a_long_standstill_is_no_other_unit(scenario: Scenario) -> None:
+    """A run that stood still for most of its time is not taken for one in other units."""
+    log = log_of(np.array([0.0, 1, 2, 3, 90]), np.array([0.0, 44e9, 88e9, 132e9, 132e9]))
+    assert any("slower than its plan" in one for one in update(scenario, log).warnings)
 
 
 def test_no_tokens_no_update(tmp_path: Path) -> None:

@@ -7,14 +7,23 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from uncertain_botec.draws import Draws, Provenance
-from uncertain_botec.risk.measures import Chance, Figure
+from uncertain_botec.risk.measures import Chance, Figure, quantiles_at
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.summaries import without_infinity
+from uncertain_botec.units import to_display
 from uncertain_botec.updating.progress_log import ProgressLog
 
 if TYPE_CHECKING:
     from uncertain_botec.inference import Diagnostics
+
+Floats = npt.NDArray[np.floating[Any]]
+
+LEVELS = (0.1, 0.5, 0.9)
+"""Of a spread."""
 
 BATCHES = 16
 """Batches of consecutive draws, whose spread gives the Monte Carlo errors: each chain gives four, far longer than draws
@@ -205,6 +214,28 @@ class Update:
         from uncertain_botec.update_table import as_html
 
         return as_html(self)
+
+
+def batched(values: Floats) -> Floats:
+    """Draws side by side as batches of consecutive ones, of shape (batches, size)."""
+    return np.reshape(values, (BATCHES, -1))
+
+
+def spread(values: Floats, unit: str) -> Spread:
+    """P10, P50 and P90 in the printed unit, of draws in base units of shape (replicates, size)."""
+    factor = float(to_display(1.0, unit))
+    return Spread(*(Figure(one.value * factor, one.error * factor) for one in quantiles_at(values, LEVELS)))
+
+
+def revised(prior: Floats, posterior: Floats, unit: str) -> Revised:
+    """A quantity before and after, from draws of both."""
+    return revision(spread(prior, unit), spread(posterior, unit), unit)
+
+
+def revision(before: Spread, after: Spread, unit: str) -> Revised:
+    """A quantity before and after."""
+    narrower = before.width / after.width if after.width > 0 and np.isfinite(before.width) else None
+    return Revised(unit, before, after, narrower)
 
 
 def iso(instant: datetime.datetime) -> str:

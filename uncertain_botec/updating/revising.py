@@ -13,15 +13,16 @@ import numpy.typing as npt
 
 from uncertain_botec.draws import Draws, Provenance
 from uncertain_botec.errors import UsageError
-from uncertain_botec.risk.measures import Figure, chance, percentile, quantiles_at
+from uncertain_botec.risk.measures import Figure, chance
 from uncertain_botec.risk.review import wanted
 from uncertain_botec.scenario import Scenario
 from uncertain_botec.units import to_display
+from uncertain_botec.updating.against import against_plan, check_possible, warnings
 from uncertain_botec.updating.bins import DAY
 from uncertain_botec.updating.progress_log import ProgressLog
 from uncertain_botec.updating.result import (
     BATCHES,
-    AgainstPlan,
+    LEVELS,
     Finish,
     Revised,
     RevisedChance,
@@ -29,7 +30,11 @@ from uncertain_botec.updating.result import (
     SoFar,
     Spread,
     Update,
+    batched,
     iso,
+    revised,
+    revision,
+    spread,
 )
 from uncertain_botec.vocabulary import COST, LIMITS, QUANTITIES, TIME
 
@@ -42,10 +47,8 @@ Floats = npt.NDArray[np.floating[Any]]
 PRIOR_DRAWS = 1 << 16
 OUTPUTS = ("training_time", "accelerator_hours", "cost")
 
-_LEVELS = (0.1, 0.5, 0.9)
-# A run is finished when so few draws of the plan take more tokens; and the log is of another when it has so many more.
+# A run is finished when so few draws of the plan take more tokens.
 _FINISHED = 0.01
-_FAR = 1.1
 
 
 def update(
@@ -71,7 +74,8 @@ def update(
         Prior and posterior side by side, in printed units.
 
     Raises:
-        UsageError: a scenario or an option that cannot be used, or a log of another run.
+        UsageError: a scenario or an option that cannot be used.
+        ProgressLogError: a log of another run, or one in other units.
         NotConverged: the sampler's chains did not come together; there are no numbers then.
     """
     started = time.perf_counter()
@@ -84,7 +88,7 @@ def update(
     planned = plan_of(stated, by_accelerator=log.accelerators is not None, counted=log.interruptions is not None)
     prior = sample(stated, PRIOR_DRAWS, seed=seed)
     tokens = _tokens(planned.scenario, prior)
-    _check_far(stated, log, tokens)
+    check_possible(stated, log, prior, tokens)
     drawn = time.perf_counter()
     if (tokens > log.done).mean() < _FINISHED:
         return _finished(stated, log, prior, tokens, seed)
@@ -109,16 +113,6 @@ def _tokens(scenario: Scenario, prior: Draws) -> Floats:
     if "tokens" in prior.values:
         return prior.values["tokens"]
     raise UsageError(f"{scenario.path or scenario.title}: the plan reports no tokens")
-
-
-def _check_far(scenario: Scenario, log: ProgressLog, tokens: Floats) -> None:
-    most = float(np.quantile(tokens, 0.99))
-    if log.done > _FAR * most:
-        raise UsageError(
-            f"{log.path}: the log has {log.done:.4g} tokens, and {scenario.path or scenario.title} plans "
-            f"{float(np.median(tokens)):.4g}, with a chance of 99 % at most {most:.4g}; is it the log of this run? "
-            "State the tokens of the plan otherwise, as with --set inputs.tokens=..."
-        )
 
 
 def _finished(stated: Scenario, log: ProgressLog, prior: Draws, tokens: Floats, seed: int) -> Update:
@@ -179,50 +173,19 @@ def _update(
         exact = [all(_exact(some, output) for output in (COST, TIME)) for some in (prior, draws)]
         both = RevisedChance(*(chance(one, exact=known) for one, known in zip(kept, exact, strict=True)))
     finished = diagnostics is None
-    against = _against(prior, tokens, log)
+    against = against_plan(log, prior, tokens)
     share = min(1.0, float(log.done / np.median(draws.values.get("tokens", tokens))))
     so_far = SoFar(len(log), log.done, share, log.elapsed / DAY, log.lost / DAY, log.interruptions, log.cost, finished)
     finish = None if log.start is None else _finish(log.start, outputs["training_time"])
-    warnings = tuple(_warnings(against, outputs["training_time"], finished))
+    warned = tuple(warnings(log, prior, tokens, against, outputs["training_time"], finished=finished))
     return Update(
-        stated, log, so_far, against, outputs, finish, limits, both, learnt, warnings, tuple(notes), diagnostics, draws
+        stated, log, so_far, against, outputs, finish, limits, both, learnt, warned, tuple(notes), diagnostics, draws
     )
 
 
 def _exact(draws: Draws, output: str) -> bool:
     values = draws.values[output]
     return bool(values.min() == values.max())
-
-
-def spread(values: Floats, unit: str) -> Spread:
-    """P10, P50 and P90 in the printed unit, of draws in base units of shape (replicates, size)."""
-    factor = float(to_display(1.0, unit))
-    return Spread(*(Figure(one.value * factor, one.error * factor) for one in quantiles_at(values, _LEVELS)))
-
-
-def revised(prior: Floats, posterior: Floats, unit: str) -> Revised:
-    """A quantity before and after."""
-    return _revised(spread(prior, unit), spread(posterior, unit), unit)
-
-
-def _revised(before: Spread, after: Spread, unit: str) -> Revised:
-    narrower = before.width / after.width if after.width > 0 and np.isfinite(before.width) else None
-    return Revised(unit, before, after, narrower)
-
-
-def _against(prior: Draws, tokens: Floats, log: ProgressLog) -> AgainstPlan:
-    """The plan is even: at a part of the tokens that part of the time has gone by."""
-    part = np.minimum(log.done / tokens, 1.0)
-    planned = prior.values["training_time"] * part
-    low, high = (one.value for one in quantiles_at(planned, (0.05, 0.95)))
-    exact = bool(planned.min() == planned.max())
-    return AgainstPlan(
-        spread(planned, "days"),
-        log.elapsed / DAY,
-        percentile(planned, log.elapsed, exact=exact),
-        low / DAY,
-        high / DAY,
-    )
 
 
 def _finish(start: datetime, total: Revised) -> Finish:
@@ -237,33 +200,6 @@ def _date(start: datetime, days: float) -> str | None:
         return iso(start + timedelta(days=days))
     except (OverflowError, ValueError):
         return None
-
-
-def _warnings(against: AgainstPlan, total: Revised, finished: bool) -> Iterator[str]:
-    exact = total.prior.width == 0
-    posterior = total.posterior
-    if exact and not finished and not posterior.p10.value <= total.prior.p50.value <= posterior.p90.value:
-        yield (
-            f"the plan no longer holds: it says {total.prior.p50.value:.3g} days, without any spread, and the run now "
-            f"takes {posterior.p10.value:.3g} to {posterior.p90.value:.3g} days with a chance of 80 %"
-        )
-    if exact:
-        return
-    if not against.inside:
-        pace = "slower" if against.actual > against.high else "faster"
-        yield (
-            f"the run is {pace} than its plan allows for: {against.actual:.3g} days to here, where the plan gives "
-            f"{against.low:.3g} to {against.high:.3g} days with a chance of 90 %; look for what the plan did not know"
-        )
-    median = posterior.p50.value
-    if not finished and not total.prior.p10.value <= median <= total.prior.p90.value:
-        side = "after" if median > total.prior.p90.value else "before"
-        bound = total.prior.p90.value if side == "after" else total.prior.p10.value
-        level = "P90" if side == "after" else "P10"
-        yield (
-            f"the plan's interval no longer holds: the run now ends {side} its {level} with a chance above 50 % "
-            f"({median:.3g} days at P50 against {bound:.3g})"
-        )
 
 
 def _learnt(
@@ -284,19 +220,14 @@ def _learnt(
         yield "overall_mfu", revised(planned, batched(seen), "fraction")
     for name in drivers:
         yield name, revised(values[name], batched(found.values[name]), QUANTITIES[name].unit)
-    levels = np.array(_LEVELS)
+    levels = np.array(LEVELS)
     for name, quantiles, draws in (
         ("day_to_day_noise", NOISE_MEDIAN * np.exp(NOISE_SPREAD * ndtri(levels)), found.learnt.noise),
         ("drift_per_month", DRIFT_SCALE * ndtri(0.5 + levels / 2), found.learnt.drift),
         ("outage_share", betaincinv(1.0, OUTAGE_RARITY, levels), found.learnt.outage),
     ):
         before = Spread(*(Figure(float(one), 0.0) for one in quantiles))
-        yield name, _revised(before, spread(batched(draws), "fraction"), "fraction")
-
-
-def batched(values: Floats) -> Floats:
-    """Draws side by side as batches of consecutive ones, of shape (batches, size)."""
-    return np.reshape(values, (BATCHES, -1))
+        yield name, revision(before, spread(batched(draws), "fraction"), "fraction")
 
 
 def _draws(
