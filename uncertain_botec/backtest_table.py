@@ -178,15 +178,10 @@ def tested(backtest: Backtest, attribute: str, quantity: str) -> str:
 
 def chains(backtest: Backtest) -> str:
     """Whether the refits can be believed."""
-    from uncertain_botec.inference import LEAST_ESS, MOST_RHAT
+    from uncertain_botec.inference import worst
 
     number = len(backtest.refits)
-    rhat, ess = max(one.rhat for one in backtest.refits), min(one.ess for one in backtest.refits)
-    divergences = sum(one.divergences for one in backtest.refits)
-    return (
-        f"{number} refit{'s' if number != 1 else ''} by NUTS; worst R-hat {rhat:.3f} (below {MOST_RHAT:g}), least "
-        f"effective sample size {ess:,.0f} (above {LEAST_ESS:g}), {divergences or 'no'} divergences"
-    )
+    return f"{number} refit{'s' if number != 1 else ''} by NUTS: {worst(backtest.refits)}"
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------

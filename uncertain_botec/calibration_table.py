@@ -82,13 +82,7 @@ def statements(calibration: Calibration) -> list[tuple[str, str]]:
         ("Unexplained", f"{spread:.2f} in ln hours: a factor of {np.exp(spread):.2f} either way for two runs in three"),
     ]
     for name, one in calibration.diagnostics.items():
-        found.append(
-            (
-                f"Chains, {name}",
-                f"R-hat at most {one.rhat:.3f}, bulk ESS at least {one.ess:,.0f}, {one.divergences} divergences "
-                f"({one.chains} chains of {one.draws:,} draws)",
-            )
-        )
+        found.append((f"Chains, {name}", f"NUTS, {one.sampled}: {one}"))
     for reason, names in calibration.runs.left_out.items():
         found.append(("Left out", f"{len(names)} rows: {reason}"))
     return found

@@ -7,7 +7,7 @@ sample size of Vehtari et al. 2021 (Bayesian Analysis 16, 667-718, equations 14 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -78,6 +78,15 @@ class Diagnostics:
     chains: int
     draws: int
 
+    def __str__(self) -> str:
+        diverged = f"{self.divergences:,} divergences" if self.divergences else "no divergences"
+        return f"R-hat at most {self.rhat:.3f}, bulk ESS at least {self.ess:,.0f}, {diverged}"
+
+    @property
+    def sampled(self) -> str:
+        """How much there is, in words."""
+        return f"{self.chains} chains of {self.draws:,} draws"
+
     @property
     def faults(self) -> tuple[str, ...]:
         """What stands against believing the draws, in words."""
@@ -89,6 +98,14 @@ class Diagnostics:
         if self.divergences:
             found.append(f"{self.divergences} of {self.chains * self.draws:,} draws diverged")
         return tuple(found)
+
+
+def worst(several: Iterable[Diagnostics]) -> Diagnostics:
+    """The largest R-hat and the smallest effective sample size of any, and the divergences of all together."""
+    all_of_them = list(several)
+    mixed, fewest = max(all_of_them, key=lambda one: one.rhat), min(all_of_them, key=lambda one: one.ess)
+    divergences = sum(one.divergences for one in all_of_them)
+    return replace(mixed, ess=fewest.ess, ess_of=fewest.ess_of, divergences=divergences)
 
 
 class NotConverged(BotecError):  # noqa: N818 - it says what happened, as the message to the user does

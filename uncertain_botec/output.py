@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from uncertain_botec.calibration.writing import as_prior_file
 from uncertain_botec.draws import Draws
 from uncertain_botec.errors import UsageError
 from uncertain_botec.folders import file_in_the_way
@@ -16,13 +19,36 @@ from uncertain_botec.library import PRIORS, SCHEMA_FILE
 from uncertain_botec.scenario import dump_scenario
 from uncertain_botec.summaries import Summary
 
+if TYPE_CHECKING:
+    from uncertain_botec.calibration.calibrating import Calibration
+    from uncertain_botec.plots.figure import Figure
 
-def check_writable(folder: Path) -> None:
+
+def check_writable(folder: Path, option: str = "--out") -> None:
     """Fail before the work is done rather than after it when results cannot be written."""
-    if _exists(folder, f"--out {folder}") and not folder.is_dir():
-        raise UsageError(f"--out {folder}: this is a file; name a folder")
-    with _workplace(folder, f"--out {folder}"):
+    if _exists(folder, f"{option} {folder}") and not folder.is_dir():
+        raise UsageError(f"{option} {folder}: this is a file; name a folder")
+    with _workplace(folder, f"{option} {folder}"):
         pass
+
+
+def check_calibration(file: Path) -> None:
+    """Fail before the work is done where a reference class cannot be written, or would replace something else."""
+    named = f"--out {file}"
+    if _exists(file, named):
+        if file.is_dir():
+            raise UsageError(f"{named}: this is a folder; name the file to write, such as {file / 'ours.toml'}")
+        if not _is_reference_class(file):
+            raise UsageError(f"{named}: this is there and no reference class; name another file")
+    with _workplace(file.parent, named):
+        pass
+
+
+def _is_reference_class(file: Path) -> bool:
+    try:
+        return "reference_class" in tomllib.loads(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
 
 
 def _exists(path: Path, what: str) -> bool:
@@ -95,13 +121,37 @@ def write_template(file: Path, *, force: bool) -> None:
         raise UsageError(f"{file} is already there; --force replaces it")
     text = (PRIORS / "template.toml").read_text("utf-8")
     text = text.replace(f"#:schema {SCHEMA_FILE.name}", f"#:schema {SCHEMA_FILE.as_uri()}")
-    with _workplace(file.parent, str(file)) as place:
+    _write({file.name: text.encode("utf-8")}, file.parent, str(file))
+
+
+def write_calibration(calibration: Calibration, file: Path, title: str = "") -> None:
+    """Write a reference class as a prior file that replaces no other."""
+    check_calibration(file)
+    folder = file.parent.resolve()
+    # The shipped one is installed with the schema beside it.
+    inside = folder.is_relative_to(PRIORS)
+    schema = Path(os.path.relpath(SCHEMA_FILE, folder)).as_posix() if inside else SCHEMA_FILE.as_uri()
+    text = as_prior_file(calibration, schema, title)
+    _write({file.name: text.encode("utf-8")}, file.parent, f"--out {file}")
+
+
+def write_figures(figures: Iterable[Figure], folder: Path) -> None:
+    """Write figures as SVG and PNG."""
+    files: dict[str, bytes] = {}
+    for one in figures:
+        files |= {f"{one.name}.svg": one.svg.encode("utf-8"), f"{one.name}.png": one.png}
+    _write(files, folder, f"--figures {folder}")
+
+
+def _write(files: Mapping[str, bytes], folder: Path, named: str) -> None:
+    with _workplace(folder, named) as place:
         try:
-            whole = Path(place) / file.name
-            whole.write_text(text, "utf-8")
-            whole.replace(file)
+            for name, content in files.items():
+                (Path(place) / name).write_bytes(content)
+            for name in files:
+                (Path(place) / name).replace(folder / name)
         except OSError as error:
-            raise _unwritable(str(file), error) from None
+            raise _unwritable(named, error) from None
 
 
 @contextmanager
@@ -110,7 +160,7 @@ def _workplace(folder: Path, named: str) -> Iterator[str]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         place = tempfile.TemporaryDirectory(dir=folder, prefix=".botec-", ignore_cleanup_errors=True)
-    except NotADirectoryError:
+    except (NotADirectoryError, FileExistsError):
         raise UsageError(f"{named}: {file_in_the_way(folder)} is a file; name a folder") from None
     except (OSError, ValueError) as error:
         raise _unwritable(named, error) from None

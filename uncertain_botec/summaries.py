@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from uncertain_botec.distributions.level import Z95
 from uncertain_botec.draws import Draws, Provenance, evenly
 from uncertain_botec.scenario import Marker, Scenario
 from uncertain_botec.tallies import LEVELS, Share, Tallies, relative_errors, standard_error, tallies_of
@@ -27,7 +28,6 @@ _RANKED = 1 << 14
 # The probability that `--require` asks for.
 _GOOD_CHANCE = 0.9
 
-_ONE_SIDED_95 = 1.6448536269514722
 _TWO_SIDED_95 = 1.959963984540054
 
 # Student's t at 97.5 % with 15 degrees of freedom, for intervals from 16 replicates.
@@ -313,7 +313,7 @@ def error_and_bounds(share: Share, probability: float) -> tuple[float, float, fl
         few = min(round(probability * count), count - round(probability * count))
     if count is not None and not few:
         # Wilson's bound at zero successes out of n is z^2 / (n + z^2) (Wilson 1927, JASA 22, 209-212).
-        bound = _ONE_SIDED_95**2 / (count + _ONE_SIDED_95**2)
+        bound = Z95**2 / (count + Z95**2)
         return (bound / 2, 0.0, bound) if probability == 0 else (bound / 2, 1 - bound, 1.0)
     low, high = max(0.0, probability - _T_95 * error), min(1.0, probability + _T_95 * error)
     if count is not None and few < _FEW:

@@ -24,8 +24,6 @@ from uncertain_botec.updating.result import Finish, Revised, RevisedChance, Revi
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from uncertain_botec.inference import Diagnostics
-
 HEADINGS = ("", "P10", "P50", "P90", "error", "narrower")
 
 _READING = (
@@ -104,7 +102,7 @@ def statements(update: Update) -> Iterator[tuple[str, str]]:
     for note in update.notes:
         yield "Note", note
     if update.diagnostics is not None:
-        yield "Sampler", _sampler(update.diagnostics)
+        yield "Sampler", f"NUTS, {update.diagnostics.sampled}: {update.diagnostics}"
 
 
 def _days(days: float) -> str:
@@ -149,11 +147,3 @@ def _chances(one: RevisedLimit | RevisedChance) -> str:
 
 def _chance(one: Chance) -> str:
     return probability(one.value, one.error, one.low, one.high)
-
-
-def _sampler(one: Diagnostics) -> str:
-    diverged = f"{one.divergences} divergences" if one.divergences else "no divergences"
-    return (
-        f"NUTS, {one.chains} chains of {one.draws:,} draws: R-hat at most {one.rhat:.3f}, bulk ESS at least "
-        f"{one.ess:,.0f}, {diverged}"
-    )

@@ -77,6 +77,17 @@ def test_a_note_says_what_was_used(tmp_path: Path) -> None:
     assert scenario.inputs["mfu"].about("as_of") == "2026-08"
 
 
+def test_what_is_cut_off_is_told_in_the_same_note(tmp_path: Path) -> None:
+    """The share of the lognormal MFU above 1 stands beside its P10 and P90, and nowhere else."""
+    scenario = bare(tmp_path)
+    low, high = (float(scenario.inputs["mfu"].stated[level]) for level in ("p10", "p90"))
+    sigma = math.log(high / low) / (2 * stats.norm.ppf(0.9))
+    above = stats.lognorm(sigma, scale=math.sqrt(low * high)).sf(1)
+    told = [line for line in (*scenario.notes, *scenario.warnings) if "cut" in line]
+    assert len(told) == 1
+    assert f"mfu {low:.2g} to {high:.2g} ({100 * above:.1g} % above 1 cut off), failure_overhead" in told[0]
+
+
 def test_what_is_stated_stays(tmp_path: Path) -> None:
     """A stated MFU is used as it is, and the overhead alone is told; and the other way round."""
     scenario = bare(tmp_path, inputs="mfu = 0.4")
@@ -161,7 +172,7 @@ def test_the_shipped_file_is_whole() -> None:
     assert {values.shape for values in reference.columns.values()} == {(500,)}
     assert reference.generations == ("Ampere", "Blackwell", "Hopper", "TPU v3", "TPU v4", "Volta")
     note = tomllib.loads(SHIPPED.read_text("utf-8"))["reference_class"]["note"]
-    assert note.endswith("0 divergences; seed 0")
+    assert note.endswith("no divergences; seed 0")
 
 
 # --- the arithmetic ---------------------------------------------------------------------------------------------------

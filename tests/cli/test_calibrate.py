@@ -31,7 +31,8 @@ def test_it_learns_and_writes_a_file_that_a_run_includes(botec: Botec, tmp_path:
     assert factors["a mixture of experts"]["p10"] > 1
     assert factors["twice the age of the accelerator's generation"]["p90"] < 1
     written, shipped = (path.read_text("utf-8") for path in (out, PRIORS / "reference" / "training.toml"))
-    assert written.splitlines()[:9] == shipped.splitlines()[:9]
+    assert written.splitlines()[1:9] == shipped.splitlines()[1:9]
+    assert Path(written.splitlines()[0].removeprefix("#:schema file://")).is_file()
     assert sorted(path.name for path in figures.iterdir()) == [
         "chains.png",
         "chains.svg",
@@ -64,6 +65,23 @@ def test_faults_of_the_file_are_told_and_nothing_is_written(botec: Botec, tmp_pa
     assert (found.code, found.out) == (2, "")
     assert "row 2, column accelerator_hours: this number cannot be right" in found.err
     assert not out.exists()
+
+
+def test_outputs_are_looked_at_before_the_work(botec: Botec, tmp_path: Path) -> None:
+    """A folder, a prior file of the user's own and a place that is no folder are left alone, and told at once."""
+    mine = tmp_path / "mine.toml"
+    mine.write_text('title = "Mine"\n', "utf-8")
+    for option, path, words in (
+        ("--out", mine, "no reference class"),
+        ("--out", tmp_path, "this is a folder"),
+        ("--out", mine / "ours.toml", "mine.toml is a file"),
+        ("--figures", mine, "this is a file; name a folder"),
+    ):
+        found = botec("calibrate", option, path)
+        assert (found.code, found.out) == (2, "")
+        assert words in found.err
+        assert f"{option} {path}" in found.err
+    assert mine.read_text("utf-8") == 'title = "Mine"\n'
 
 
 def test_pooled_with_itself_is_refused(botec: Botec) -> None:

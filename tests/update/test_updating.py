@@ -116,8 +116,12 @@ def test_what_is_refused(scenario: Scenario) -> None:
     with pytest.raises(ProgressLogError, match="is it the log of this run"):
         update(scenario, log_of(DAYS, 3 * STEADY))
     steps = scenario.but(accelerators=elicit("choice", {"values": [64.0, 128.0], "odds": [1, 1]}))
-    with pytest.raises(UsageError, match="accelerators takes separate values"):
+    with pytest.raises(UsageError, match=r"accelerators takes separate values.*add a column accelerators"):
         update(steps, log_of(DAYS, STEADY))
+    known, unknown = elicit("fixed", {"value": 0.3}), elicit("uniform", {"low": 0.3, "high": 0.5})
+    partly = scenario.but(mfu=elicit("mixture", {"components": (known, unknown), "odds": [1, 1]}))
+    with pytest.raises(UsageError, match=r"mfu takes separate values, at least in part.*--set inputs.mfu=VALUE"):
+        update(partly, log_of(DAYS, STEADY))
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,9 @@ class Backtest:
 
     def to_dict(self) -> dict[str, Any]:
         """The documented JSON form, schema `uncertain-botec/backtest/1`; numbers are unrounded, null is unknown."""
+        from uncertain_botec.inference import worst
+
+        chains = worst(self.refits)
         return {
             "schema": "uncertain-botec/backtest/1",
             "n": len(self.runs),
@@ -119,9 +122,9 @@ class Backtest:
             "untested": {name: dict(reasons) for name, reasons in self.untested.items()},
             "chains": {
                 "refits": len(self.refits),
-                "rhat": max(one.rhat for one in self.refits),
-                "ess": min(one.ess for one in self.refits),
-                "divergences": sum(one.divergences for one in self.refits),
+                "rhat": chains.rhat,
+                "ess": chains.ess,
+                "divergences": chains.divergences,
             },
             "seed": self.seed,
         }

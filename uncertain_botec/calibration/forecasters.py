@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from uncertain_botec.distributions.level import Z95
 from uncertain_botec.reference.posterior import Predictive
 
 Floats = npt.NDArray[np.float64]
@@ -21,15 +22,15 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
     {
         REFERENCE_CLASS: "the regression on published runs that botec calibrate learns",
         "constant_lognormal": "hours at 40 % of the peak, times a lognormal of the other runs' mean and spread",
-        "fixed_mfu": "40 % of the peak, give or take a factor of 2",
+        "fixed_mfu": "40 % of the peak, half to double with 90 %",
         "published_mfu": "MFU while stepping as published, and 8 % of overhead",
     }
 )
 """The forecasters in order, each with what it does."""
 
-# Epoch AI's guide to estimating training compute takes 40 % and errs by about a factor of two; that this is an interval
-# of 90 % is our reading.
-_FACTOR, _Z95 = 2.0, 1.6448536269514722
+# Epoch AI's guide to estimating training compute takes 40 % "give or take a factor of 2". That this is an interval of
+# 90 %, of half to double, and that it is lognormal, is our reading.
+_FACTOR = 2.0
 
 # The logit of published MFUs while stepping, and the time that runs take beyond their steps.
 _LOGIT_CENTRE, _LOGIT_SCALE, _OVERHEAD = -0.403, 0.517, 0.08
@@ -130,6 +131,6 @@ def others(learnt_from: Floats) -> dict[str, Forecast]:
     spread = float(learnt_from.std(ddof=1)) * math.sqrt(1 + 1 / n)
     return {
         "constant_lognormal": StudentT(float(learnt_from.mean()), spread, n - 1),
-        "fixed_mfu": StudentT(0.0, math.log(_FACTOR) / _Z95),
+        "fixed_mfu": StudentT(0.0, math.log(_FACTOR) / Z95),
         "published_mfu": SteppingMfu(_LOGIT_CENTRE, _LOGIT_SCALE, _OVERHEAD),
     }

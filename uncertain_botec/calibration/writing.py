@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 from uncertain_botec.calibration.calibrating import Calibration
-from uncertain_botec.errors import UsageError
 
 _WIDTH = 118
 
 
-def as_prior_file(calibration: Calibration, title: str = "") -> str:
+def as_prior_file(calibration: Calibration, schema: str, title: str = "") -> str:
     """The TOML of a prior file that `include`s like any other: a scenario that states no `mfu` takes it from there.
 
     Args:
         calibration: what was learnt.
+        schema: where editors find that of prior files, from the folder of this one.
         title: for people; made from the number of runs where it is empty.
     """
+    from uncertain_botec.inference import worst
+
     reference = calibration.reference
     title = title or f"Reference class of {reference.runs} finished runs"
     lines = [
-        "#:schema ../prior-file.schema.json",
+        f"#:schema {schema}",
         "# Written by `botec calibrate`; docs/reference-class.md has the model. Posterior draws of its parameters.",
         f"title = {_text(title)}",
         "",
@@ -31,7 +31,7 @@ def as_prior_file(calibration: Calibration, title: str = "") -> str:
         f"overheads = {reference.overheads}",
         f"source    = {_text(reference.source)}",
         f"as_of     = {_text(reference.as_of)}",
-        f"note      = {_text(_convergence(calibration))}",
+        f"note      = {_text(f'{worst(calibration.diagnostics.values())}; seed {calibration.seed}')}",
         "",
         "[reference_class.draws]",
     ]
@@ -46,29 +46,6 @@ def as_prior_file(calibration: Calibration, title: str = "") -> str:
             line += item
         lines += [line.rstrip(), "]"]
     return "\n".join(lines) + "\n"
-
-
-def write_calibration(calibration: Calibration, file: Path, title: str = "") -> None:
-    """Write the prior file; it appears whole or not at all.
-
-    Raises:
-        UsageError: it cannot be written.
-    """
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        beside.write_text(as_prior_file(calibration, title), "utf-8")
-        beside.replace(file)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise UsageError(f"--out {file}: cannot be written: {error.strerror or error}") from None
-
-
-def _convergence(calibration: Calibration) -> str:
-    worst = calibration.diagnostics.values()
-    return (
-        f"largest R-hat {max(one.rhat for one in worst):.4f}, least bulk ESS {min(one.ess for one in worst):,.0f}, "
-        f"{sum(one.divergences for one in worst)} divergences; seed {calibration.seed}"
-    )
 
 
 def _text(text: str) -> str:

@@ -23,11 +23,15 @@ def calibrate(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write what was learnt as a prior file, to be included.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what was learnt as a prior file, to be included; replaces such a file, and no other.",
+        ),
     ] = None,
     figures: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Write figures of the chains and of the fit, and draws for ArviZ."),
+        typer.Option(metavar="FOLDER", help="Write figures of the chains and of the fit, as SVG and PNG."),
     ] = None,
     title: Annotated[str, typer.Option(help="Of the reference class.")] = "",
     seed: Seed = 0,
@@ -44,19 +48,24 @@ def calibrate(
     from uncertain_botec.calibration.runs import SHIPPED, pooled, read_runs
 
     read = pooled([read_runs(path) for path in runs or [Path(SHIPPED)]])
+    from uncertain_botec import output
     from uncertain_botec.compilation import keep_compiled
 
+    if out is not None:
+        output.check_calibration(out)
+    if figures is not None:
+        output.check_writable(figures, "--figures")
     if cache:
         keep_compiled()
+    if not quiet:
+        say(f"learning from {len(read.kept)} runs: half a minute or so")
     found = learn(read, seed=seed)
     if out is not None:
-        from uncertain_botec.calibration.writing import write_calibration
-
-        write_calibration(found, out, title)
+        output.write_calibration(found, out, title)
     if figures is not None:
-        from uncertain_botec.plots.calibration import write_figures
+        from uncertain_botec.plots.calibration import chains, predictive_check
 
-        write_figures(found, figures)
+        output.write_figures((chains(found), predictive_check(found)), figures)
     from uncertain_botec.calibration_table import as_dict, renderable
 
     if as_json:

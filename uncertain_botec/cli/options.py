@@ -131,6 +131,18 @@ ReportTo = Annotated[
         help="Also write a report there (HTML, Markdown, JSON, figures); replaces a report, and nothing else.",
     ),
 ]
+Budget = Annotated[
+    str | None, typer.Option("--budget", metavar="AMOUNT", help="Such as 5MUSD or '800e3 USD', in place of the file's.")
+]
+Deadline = Annotated[
+    str | None,
+    typer.Option(
+        "--deadline", metavar="TIME", help="From the start, such as 45day or '6 week', in place of the file's."
+    ),
+]
+Confidence = Annotated[
+    str, typer.Option("--confidence", metavar="P", help="The confidence to plan for, such as 80% or 0.8.")
+]
 Cache = Annotated[
     bool,
     typer.Option(

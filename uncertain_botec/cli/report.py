@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from uncertain_botec.cli import options
-from uncertain_botec.cli.options import Cache, Json, Quiet, Run, Seed, Settings
+from uncertain_botec.cli.options import Budget, Cache, Confidence, Deadline, Json, Quiet, Run, Seed, Settings
 from uncertain_botec.cli.printing import print_json, say
 
 
@@ -22,15 +22,9 @@ def report(
             metavar="DIR", parser=options.folder_of, help="The folder to write or to replace; reports/RUN if not said."
         ),
     ] = None,
-    budget: Annotated[
-        str | None, typer.Option(metavar="AMOUNT", help="Such as 5MUSD or '800e3 USD', in place of the file's.")
-    ] = None,
-    deadline: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Such as 45day or '6 week', in place of the file's.")
-    ] = None,
-    confidence: Annotated[
-        str, typer.Option(metavar="P", help="The confidence to plan for, such as 80% or 0.8.")
-    ] = "80%",
+    budget: Budget = None,
+    deadline: Deadline = None,
+    confidence: Confidence = "80%",
     require: Annotated[
         list[str] | None,
         typer.Option(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from uncertain_botec.cli.options import Cache, Json, Quiet, Run, Seed, Settings
+from uncertain_botec.cli.options import Budget, Cache, Deadline, Json, Quiet, Run, Seed, Settings
 from uncertain_botec.cli.printing import console, print_json, say
 
 
@@ -22,12 +22,8 @@ def update(
             "(so far), and perhaps interruptions, accelerators and cost.",
         ),
     ],
-    budget: Annotated[
-        str | None, typer.Option(metavar="AMOUNT", help="Such as 5MUSD or '800e3 USD', in place of the file's.")
-    ] = None,
-    deadline: Annotated[
-        str | None, typer.Option(metavar="TIME", help="From the start, such as 45day, in place of the file's.")
-    ] = None,
+    budget: Budget = None,
+    deadline: Deadline = None,
     seed: Seed = 0,
     settings: Settings = None,
     as_json: Json = False,

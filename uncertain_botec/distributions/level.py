@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
+Z90, Z95 = 1.2815515655446004, 1.6448536269514722
+"""The normal scores of P90 and P95, Phi^-1(0.9) and Phi^-1(0.95)."""
+
 HALF_ULP = 2.0**-53
 """The distance to 1 of the largest float64 below it: `level_of_u` keeps its points this far inside (0, 1)."""
 

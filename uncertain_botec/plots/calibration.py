@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from uncertain_botec.calibration.calibrating import Calibration
-from uncertain_botec.errors import UsageError
 from uncertain_botec.plots.figure import LIGHT, Figure, rendered
 
 if TYPE_CHECKING:
@@ -75,18 +73,3 @@ def predictive_check(calibration: Calibration, *, seed: int = 0) -> Figure:
         f"data sets made by the model; {inside:.0%} of the runs, in order, lie within the 90 % band."
     )
     return rendered("predictive-check", "Published runs and runs made by the model", alt, draw)
-
-
-def write_figures(calibration: Calibration, folder: Path) -> None:
-    """Write both figures as SVG and PNG.
-
-    Raises:
-        UsageError: the folder cannot be written.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for one in (chains(calibration), predictive_check(calibration)):
-            (folder / f"{one.name}.svg").write_text(one.svg, "utf-8")
-            (folder / f"{one.name}.png").write_bytes(one.png)
-    except OSError as error:
-        raise UsageError(f"--figures {folder}: cannot be written: {error.strerror or error}") from None

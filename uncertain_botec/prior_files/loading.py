@@ -63,7 +63,8 @@ def _assemble(merged: Merged, document: Document) -> Scenario:
     everything = filled(merged, choices)
     stated = everything.stated
     plan = estimator.plan(stated.keys() & QUANTITIES.keys(), choices)
-    if learnt := told(merged, stated, plan.missing):
+    learnt = told(merged, stated, plan.missing)
+    if learnt:
         stated |= learnt
         plan = estimator.plan(stated.keys() & QUANTITIES.keys(), choices)
     inputs: dict[str, Input] = {}
@@ -75,7 +76,9 @@ def _assemble(merged: Merged, document: Document) -> Scenario:
                 continue
             if not _is_shipped_part(place):
                 merged.warnings.append(f"{place.where}: {key} is stated but not used{_why(key, estimator, stated)}")
-        belief = believe(spec, QUANTITIES[key], place, faults, merged.warnings, merged.notes)
+        # What the reference class cuts off is told with the rest of what it tells.
+        notes = [] if key in learnt else merged.notes
+        belief = believe(spec, QUANTITIES[key], place, faults, merged.warnings, notes)
         if belief is not None and key in plan.inputs:
             inputs[key] = Input(key, belief.stated, belief.distribution, place.where)
     check_coherence(merged, choices, everything.model, inputs, everything.counted)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from uncertain_botec.distributions.level import level_of_u
+from uncertain_botec.distributions import elicit, level_of_u
 from uncertain_botec.errors import Fault
 from uncertain_botec.library import PRIORS
 from uncertain_botec.prior_files.beliefs import believe
@@ -29,6 +30,9 @@ TOLD = ("mfu", "failure_overhead")
 SHIPPED = PRIORS / "reference" / "training.toml"
 
 _LEVELS = (0.1, 0.9)
+
+# In percent.
+_NOTHING = 0.01
 
 # More parameters in all than take part in each token, and not only by an embedding: a mixture of experts.
 _SPARSE = 1.3
@@ -78,13 +82,22 @@ def told(merged: Merged, stated: Stated, missing: tuple[str, ...]) -> Stated:
         p10, p90 = (round(float(value), 4) for value in overhead)
         note = f"learnt from the {reference.overheads} finished runs that publish both MFU while stepping and hours"
         specs["failure_overhead"] = {"family": "lognormal", "p10": p10, "p90": p90, **about, "note": note}
-    spans = ", ".join(f"{name} {spec['p10']:.2g} to {spec['p90']:.2g}" for name, spec in specs.items())
+    spans = ", ".join(f"{name} {spec['p10']:.2g} to {spec['p90']:.2g}{_cut(spec)}" for name, spec in specs.items())
     dated = "" if started else f", taken to start in {reference.as_of} (state start otherwise)"
     merged.notes.append(
         f"{' and '.join(wanted)} not stated: from the reference class of {reference.runs} finished runs "
         f"({place.where}), for {_said(subject)}{dated}; P10 to P90: {spans}"
     )
     return {name: (spec, place) for name, spec in specs.items()}
+
+
+def _cut(spec: Mapping[str, Any]) -> str:
+    """What of a belief is cut off; the reader has not asked for it, and needs no note of its own."""
+    if "truncate" not in spec:
+        return ""
+    stated = {"p10": spec["p10"], "p90": spec["p90"], "truncate": tuple(spec["truncate"])}
+    cut = 100 * elicit(spec["family"], stated).mass_cut
+    return f" ({cut:.1g} % above {spec['truncate'][1]} cut off)" if cut >= _NOTHING else ""
 
 
 def _said(subject: Subject) -> str:

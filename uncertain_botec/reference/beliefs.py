@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from uncertain_botec.distributions.level import Z90
 from uncertain_botec.reference.posterior import ReferenceClass, inverse
 from uncertain_botec.reference.subject import Subject
 
 # Of the forecast's interval, and of the grid that the overhead is integrated on.
 _LEVELS = np.array([0.1, 0.9])
-_NORMAL_P90 = 1.2815515655446004
 _POINTS = 400
 
 # Of ln u, where overheads alone would account for how runs differ; and of u.
@@ -61,13 +61,13 @@ def step_mfu(
     wanted = np.log(0.4 * gain) - y
     grid = ndtri((np.arange(_POINTS) + 0.5) / _POINTS)
     low, high = np.log(overhead)
-    g = np.log1p(np.exp((low + high) / 2 + (high - low) / (2 * _NORMAL_P90) * grid))
+    g = np.log1p(np.exp((low + high) / 2 + (high - low) / (2 * Z90) * grid))
 
     def found(m: float, s: float) -> Any:
         """P10 and P90 of ln u - g: their CDF is the mean over g of Phi((x + g - m) / s), inverted."""
         return inverse(lambda x: ndtr((x[:, None] + g - m) / s).mean(-1), _LEVELS, m - 20.0, m + 20.0)
 
-    m, s = float(wanted.mean() + g.mean()), float((wanted[1] - wanted[0]) / (2 * _NORMAL_P90))
+    m, s = float(wanted.mean() + g.mean()), float((wanted[1] - wanted[0]) / (2 * Z90))
     for _ in range(50):
         now = found(m, s)
         # P10 and P90 move with m as they are; their distance moves with s alone.
@@ -79,5 +79,5 @@ def step_mfu(
         m, moved, s = m + shift, max(abs(shift), abs(s_next - s)), s_next
         if moved < 1e-7:
             break
-    m = min(m, float(np.log(_HIGHEST_P90)) - _NORMAL_P90 * s)
-    return float(np.exp(m - _NORMAL_P90 * s)), float(np.exp(m + _NORMAL_P90 * s))
+    m = min(m, float(np.log(_HIGHEST_P90)) - Z90 * s)
+    return float(np.exp(m - Z90 * s)), float(np.exp(m + Z90 * s))

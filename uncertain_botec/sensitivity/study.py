@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from uncertain_botec.distributions import level_of_z
+from uncertain_botec.distributions.level import Z90
 from uncertain_botec.errors import UsageError
 from uncertain_botec.library import did_you_mean
 from uncertain_botec.sampling.at_scores import outputs_at
@@ -19,7 +20,7 @@ from uncertain_botec.sensitivity.indices import REPLICATES, ZERO
 from uncertain_botec.sensitivity.models import CHANCE, Model, Scores, affordable, drawn, keys_of, latent_of, model_of
 from uncertain_botec.sensitivity.result import SCALES, InputSensitivity, Sensitivity
 from uncertain_botec.sensitivity.shapley import Shapley, shapley
-from uncertain_botec.sensitivity.tornado import Z90, Swing, Tail, one_at_a_time, tails, whole
+from uncertain_botec.sensitivity.tornado import Swing, Tail, one_at_a_time, tails, whole
 from uncertain_botec.tallies import Floats
 from uncertain_botec.units import to_display
 from uncertain_botec.vocabulary import COST, QUANTITIES

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from uncertain_botec.distributions.level import Z90
 from uncertain_botec.sensitivity.indices import REPLICATES
 from uncertain_botec.tallies import Floats, standard_error
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:  # to show results takes no JAX
 
 TAIL = 0.1
 """How much of an input's draws each end of a bar looks at."""
-
-Z90 = 1.2815515655446004
-"""Phi^-1(0.9)"""
 
 # Points in a row of simulated runs: a median of luck.
 _LUCK = 256

@@ -108,13 +108,13 @@ def plan_of(scenario: Scenario, *, by_accelerator: bool, counted: bool) -> Plann
         )
     counted = counted and "interruptions" in there
     drivers = [name for name in scenario.uncertain if _touches(scenario, name, by_accelerator, counted)]
-    if discrete := [name for name in drivers if scenario.inputs[name].distribution.discrete]:
+    if discrete := [name for name in drivers if not scenario.inputs[name].distribution.smooth]:
         fix = f"state one value, as with --set inputs.{discrete[0]}=VALUE"
         if discrete == ["accelerators"]:
             fix += ", or add a column accelerators to the log"
         raise UsageError(
-            f"{scenario.path or scenario.title}: {', '.join(discrete)} takes separate values and decides the speed, "
-            f"which a log cannot be held against; {fix}"
+            f"{scenario.path or scenario.title}: {', '.join(discrete)} takes separate values, at least in part, and "
+            f"decides the speed, which a log cannot be held against; {fix}"
         )
     rest = [name for name in scenario.uncertain if name not in drivers]
     return Planned(scenario, (*drivers, *rest), len(drivers), by_accelerator, counted)
