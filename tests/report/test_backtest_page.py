@@ -252,7 +252,7 @@ def test_many_runs_are_cut(tmp_path: Path) -> None:
 def test_hostile_names_are_texts(tmp_path: Path) -> None:
     """Names of runs and files are shown letter by letter, as HTML, as Markdown and in pictures."""
     # No file of runs holds control characters.
-    nasty = re.sub("[\x00-\x1f]", "", NASTY)
+    nasty = re.sub("[\x00-\x1f\x7f]", "", NASTY)
     names = (nasty, LONG, "a <b>&$x`|*")
     changed = [row | {"name": name} for row, name in zip(ROWS, names, strict=False)]
     aside = ROWS[20] | {"name": f"aside {nasty}", "calibration_set": "no"}
