@@ -66,6 +66,7 @@ ASKS_TO_BE_SHOWN = {
     ("decisions", "solution_table"),
     ("decisions", "sweep_table"),
     ("calibration", "backtest_table"),
+    ("calibration", "calibration_table"),
 }
 
 

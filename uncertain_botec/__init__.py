@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from uncertain_botec.draws import Draws
     from uncertain_botec.errors import BotecError, PriorFileError
     from uncertain_botec.forecasting import forecast
+    from uncertain_botec.output import write_calibration
     from uncertain_botec.prior_files.loading import load_scenario
     from uncertain_botec.report import Report, write_report
     from uncertain_botec.risk.review import RiskReview, review_risk
@@ -71,6 +72,7 @@ __all__ = [
     "summarize",
     "sweep",
     "update",
+    "write_calibration",
     "write_report",
 ]
 
@@ -108,6 +110,7 @@ _HOMES = {
     "summarize": "summaries",
     "sweep": "decisions.sweeping",
     "update": "updating.revising",
+    "write_calibration": "output",
     "write_report": "report",
 }
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uncertain_botec.calibration.calibrating import Calibration
-from uncertain_botec.presentation import page, plain_table
+from uncertain_botec.presentation import html_page, page, plain_text, sectioned_table
 from uncertain_botec.reference.beliefs import overhead_quantiles
 from uncertain_botec.reference.posterior import OTHER, generation_column
 
@@ -30,6 +30,8 @@ _WORDS = {
     "fp8": ("matrices multiplied in fp8", 1.0),
     "rough": ("hours that are days times accelerators", 1.0),
 }
+
+_HEADINGS = ("", "P10", "P50", "P90")
 
 _READING = (
     "Each factor multiplies accelerator-hours by model FLOP over the 16-bit peak, all else being equal; P10 to P90 is "
@@ -54,30 +56,41 @@ def _quantiles(values: Any) -> tuple[float, float, float]:
 
 def renderable(calibration: Calibration) -> Group:
     """The calibration for a rich console."""
-    table = plain_table()
-    table.add_column("hours are multiplied by, for", overflow="fold")
-    for heading in ("P10", "P50", "P90"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for words, spread in factors(calibration):
-        table.add_row(words, *(f"{value:.2f}" for value in spread))
+    return page(_title(calibration), sectioned_table(_HEADINGS, rows(calibration)), statements(calibration), _READING)
+
+
+def as_text(calibration: Calibration, width: int = 100) -> str:
+    """The calibration as plain text."""
+    return plain_text(renderable(calibration), width)
+
+
+def as_html(calibration: Calibration) -> str:
+    """The calibration as an HTML fragment for notebooks."""
+    return html_page(_title(calibration), _HEADINGS, rows(calibration), statements(calibration), _READING)
+
+
+def _title(calibration: Calibration) -> str:
     reference = calibration.reference
-    return page(
-        f"Reference class of {reference.runs} finished runs, the newest of {reference.as_of}",
-        table,
-        statements(calibration),
-        _READING,
-    )
+    return f"Reference class of {reference.runs} finished runs, the newest of {reference.as_of}"
+
+
+def rows(calibration: Calibration) -> Iterator[tuple[str, ...]]:
+    """The table's rows."""
+    yield ("Hours are multiplied by, for",)
+    for words, spread in factors(calibration):
+        yield words, *(f"{value:.2f}" for value in spread)
 
 
 def statements(calibration: Calibration) -> list[tuple[str, str]]:
     """What is said below the table."""
     reference = calibration.reference
-    low, middle, high = (float(value) for value in overhead_quantiles(reference, _LEVELS))
+    low, middle, high = (f"{100 * value:.0f} %" for value in overhead_quantiles(reference, _LEVELS))
+    learnt = f"{reference.overheads} runs" if reference.overheads else "the prior: no run states an MFU while stepping"
     spread = float(np.exp(np.median(reference.columns["log_scale"])))
     found = [
         (
             "Overhead",
-            f"P10 {low:.0%}, P50 {middle:.0%}, P90 {high:.0%} of the stepping time ({reference.overheads} runs)",
+            f"P10 {low}, P50 {middle}, P90 {high} of the stepping time ({learnt})",
         ),
         ("Unexplained", f"{spread:.2f} in ln hours: a factor of {np.exp(spread):.2f} either way for two runs in three"),
     ]

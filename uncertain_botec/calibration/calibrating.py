@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from uncertain_botec.calibration.model import (
     overheads,
     overheads_of,
 )
-from uncertain_botec.calibration.runs import Run, Runs
+from uncertain_botec.calibration.runs import PUBLISHED, Run, Runs, read_runs
 from uncertain_botec.errors import Fault, PriorFileError
 from uncertain_botec.reference.posterior import OVERHEAD, ReferenceClass
 
@@ -61,22 +62,39 @@ class Calibration:
         """Of both models, by name."""
         return {"hours": self.hours.diagnostics, "overhead": self.overheads.diagnostics}
 
+    def to_dict(self) -> dict[str, Any]:
+        """The documented JSON form, schema `uncertain-botec/calibration/1`; numbers are unrounded."""
+        from uncertain_botec.calibration_table import as_dict
 
-def calibrate(runs: Runs, *, seed: int = 0) -> Calibration:
+        return as_dict(self)
+
+    def __str__(self) -> str:
+        from uncertain_botec.calibration_table import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from uncertain_botec.calibration_table import as_html
+
+        return as_html(self)
+
+
+def calibrate(runs: Runs | str | Path = PUBLISHED, *, seed: int = 0) -> Calibration:
     """Learn how many accelerator-hours a run takes, and how much of that is not spent in steps.
 
     Args:
-        runs: as `read_runs` gives them.
+        runs: as `read_runs` gives them, or a CSV file of runs.
         seed: of the chains.
 
     Raises:
-        PriorFileError: the runs are too few, or all alike.
+        PriorFileError: faults of the file, or the runs are too few, or all alike.
         NotConverged: naming the parameter.
     """
     import jax
 
     from uncertain_botec.inference import infer
 
+    runs = runs if isinstance(runs, Runs) else read_runs(runs)
     check_enough(runs)
     known = generations_of(runs.kept)
     keys = jax.random.split(jax.random.key(seed))
@@ -90,7 +108,8 @@ def check_enough(runs: Runs) -> None:
     kept = runs.kept
     if len(kept) < LEAST_RUNS:
         left = sum(map(len, runs.left_out.values()))
-        got = f"{len(kept)} runs" + (f", and {left} that were left out" if left else "")
+        number = f"{len(kept)} run" if len(kept) == 1 else f"{len(kept)} runs"
+        got = number + (f", and {left} that were left out" if left else "")
         fix = "add runs, or pool them with the shipped ones: botec calibrate --runs PATH --runs published"
         raise PriorFileError(
             [Fault("too few runs to learn from", runs.path, "$", got, f"at least {LEAST_RUNS} runs", fix)]

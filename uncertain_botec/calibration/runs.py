@@ -49,23 +49,27 @@ class Runs:
     text: str = field(default="", repr=False)
 
 
-def read_runs(path: str | Path = PUBLISHED) -> Runs:
-    """Read a CSV file of runs.
+def read_runs(*paths: str | Path) -> Runs:
+    """Read CSV files of runs, which are pooled if there are several.
 
     Rows whose column `calibration_set` says `no`, or nothing, are left out (where there is no such column, none is),
     and so are rows without hours.
 
     Args:
-        path: of the file, or "published" for the shipped one; columns are those of `REQUIRED`, and others of the
-            shipped file.
+        paths: of the files, or "published" for the shipped one, which is read where none is named; columns are those of
+            `REQUIRED`, and others of the shipped file.
 
     Returns:
         The runs that can be learnt from, and which were left out.
 
     Raises:
-        PriorFileError: with every fault, each with its row and column.
+        PriorFileError: with every fault, each with its row and column; or a run is in two of the files.
     """
-    path = PUBLISHED if str(path) == SHIPPED else Path(path)
+    return pooled([_read(Path(path)) for path in paths or (SHIPPED,)])
+
+
+def _read(path: Path) -> Runs:
+    path = PUBLISHED if str(path) == SHIPPED else path
     # The shipped file is named as an include would name it, wherever it is installed.
     where = "reference/published-runs.csv" if path == PUBLISHED else str(path)
     return parse_runs(read_text(path, where, MAX_BYTES), where)

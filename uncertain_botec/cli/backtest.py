@@ -28,7 +28,10 @@ def backtest(
     ] = None,
     train: Annotated[
         Path | None,
-        typer.Option(metavar="CSV", help="Learn from these runs alone, rather than from the others of --runs."),
+        typer.Option(
+            metavar="CSV",
+            help="Learn from these runs alone, rather than from the others of --runs; 'published' for the shipped.",
+        ),
     ] = None,
     leave_out: Annotated[
         LeaveOut | None, typer.Option(help="What is held out with each run: itself, or its organisation's.")

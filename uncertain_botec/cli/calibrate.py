@@ -45,9 +45,11 @@ def calibrate(
     """
     started = time.perf_counter()
     from uncertain_botec.calibration.calibrating import calibrate as learn
-    from uncertain_botec.calibration.runs import SHIPPED, pooled, read_runs
+    from uncertain_botec.calibration.calibrating import check_enough
+    from uncertain_botec.calibration.runs import read_runs
 
-    read = pooled([read_runs(path) for path in runs or [Path(SHIPPED)]])
+    read = read_runs(*runs or ())
+    check_enough(read)
     from uncertain_botec import output
     from uncertain_botec.compilation import keep_compiled
 
@@ -66,11 +68,11 @@ def calibrate(
         from uncertain_botec.plots.calibration import chains, predictive_check
 
         output.write_figures((chains(found), predictive_check(found)), figures)
-    from uncertain_botec.calibration_table import as_dict, renderable
-
     if as_json:
-        print_json(as_dict(found))
+        print_json(found.to_dict())
     else:
+        from uncertain_botec.calibration_table import renderable
+
         console().print(renderable(found))
     if not quiet:
         say(*(f"{path} written" for path in (out, figures) if path is not None))

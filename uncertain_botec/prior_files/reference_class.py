@@ -80,7 +80,11 @@ def told(merged: Merged, stated: Stated, missing: tuple[str, ...]) -> Stated:
         specs["mfu"] = {"family": "lognormal", "p10": p10, "p90": p90, "truncate": [0, 1], **about, "note": note}
     if "failure_overhead" in wanted:
         p10, p90 = (round(float(value), 4) for value in overhead)
-        note = f"learnt from the {reference.overheads} finished runs that publish both MFU while stepping and hours"
+        note = (
+            f"learnt from the {reference.overheads} finished runs that publish both MFU while stepping and hours"
+            if reference.overheads
+            else "no finished run of the reference class publishes both MFU while stepping and hours: its prior"
+        )
         specs["failure_overhead"] = {"family": "lognormal", "p10": p10, "p90": p90, **about, "note": note}
     spans = ", ".join(f"{name} {spec['p10']:.2g} to {spec['p90']:.2g}{_cut(spec)}" for name, spec in specs.items())
     dated = "" if started else f", taken to start in {reference.as_of} (state start otherwise)"
