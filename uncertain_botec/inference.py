@@ -143,14 +143,18 @@ class Inferred:
 
 
 def infer(model: Model, data: Any, key: jax.Array, settings: Settings | None = None) -> Inferred:
-    """Posterior draws that converged, with shorter steps where longer ones do not; arguments as of `run_nuts`.
+    """Posterior draws that converged, with shorter steps where longer ones do not, and at last with longer chains.
+
+    Arguments are those of `run_nuts`.
 
     Raises:
-        NotConverged: naming the parameter, where the shortest steps do not help either.
+        NotConverged: naming the parameter, where neither helps.
     """
     settings = settings or Settings()
-    for target in (settings.target, *(one for one in TARGETS if one > settings.target)):
-        found = run_nuts(model, data, key, replace(settings, target=target))
+    finer = [replace(settings, target=one) for one in TARGETS if one > settings.target]
+    longer = replace((settings, *finer)[-1], warmup=2 * settings.warmup, draws=2 * settings.draws)
+    for one in (settings, *finer, longer):
+        found = run_nuts(model, data, key, one)
         if not found.diagnostics.faults:
             return found
     return found.checked()

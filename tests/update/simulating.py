@@ -66,7 +66,9 @@ def by_the_model(scenario: Scenario, days: int, random: np.random.Generator) -> 
         walked = drift * drift_steps(middle, float(days), KNOTS) @ steps
         stopped = random.random(days) < outage
         lost = np.where(stopped, np.log(random.random(days)), 0.0)
-        speed = np.exp(rate - np.log1p(-outage / 2) + walked + np.hypot(noise, 0.01) * random.normal(size=days) + lost)
+        daily = np.hypot(noise, 0.01)
+        usual = rate - np.log1p(-outage / 2) - daily**2 / 2
+        speed = np.exp(usual + walked + daily * random.normal(size=days) + lost)
         tokens = np.append(0.0, np.cumsum(speed))
         left = scenario.known["tokens"] - tokens[-1]
         if left > 0:

@@ -46,11 +46,12 @@ def test_conjugate_posterior(tmp_path: Path) -> None:
     scenario = scenario_in(tmp_path, "\n".join(lines))
     centre = float(np.log(planned_rate(scenario.but(failure_overhead=0.1), np.zeros(2))))
     random, noise = np.random.default_rng(2), 0.05
-    seen = centre + 0.2 + noise * random.normal(size=20)
+    seen = centre + 0.2 - noise**2 / 2 + noise * random.normal(size=20)
     log = log_of(np.arange(21.0), np.append(0, np.cumsum(np.exp(seen))))
     found = fit(scenario, log, jax.random.key(3), drift=False, outages=False, noise=noise).inferred.draws["log_rate"]
     precision = 1 / 0.15**2 + 20 / noise**2
-    mean, sd = (centre / 0.15**2 + seen.sum() / noise**2) / precision, precision**-0.5
+    # The mean of a lognormal speed is v, and that of its logarithm lower.
+    mean, sd = (centre / 0.15**2 + (seen + noise**2 / 2).sum() / noise**2) / precision, precision**-0.5
     error = float(array_stats.mcse(found, chain_axis=0, draw_axis=1, method="mean"))
     assert abs(found.mean() - mean) < 4 * error
     error = float(array_stats.mcse(found, chain_axis=0, draw_axis=1, method="sd"))
@@ -81,7 +82,7 @@ def test_interruptions_inform_their_rate(tmp_path: Path) -> None:
 
 def test_bins_are_whole_days() -> None:
     """Long logs become at most 128 bins of whole days that keep every token and every day; rows do not matter."""
-    for span, width in ((4.0, 0.5), (30.0, 1.0), (127.0, 1.0), (300.0, 3.0)):
+    for span, width in ((0.1, 1.0), (4.0, 1.0), (30.0, 1.0), (127.0, 1.0), (300.0, 3.0)):
         days = np.linspace(0, span, 5001)
         found = binned(log_of(days, 1e9 * days))
         there = found.evidence.there > 0
@@ -89,6 +90,19 @@ def test_bins_are_whole_days() -> None:
         assert there.sum() <= 128
         assert found.evidence.days[there].sum() == pytest.approx(span)
         assert np.allclose(found.evidence.log_speed[there], np.log(1e9))
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.3, 1.0])
+def test_noise_makes_no_run_faster(noise: float) -> None:
+    """Over many bins the speed averages to what was learnt, however large the noise from day to day is."""
+    count = 4096
+    nothing = np.zeros(count)
+    learnt = Learnt(np.full(count, np.log(1e9)), nothing + noise, nothing, nothing)
+    left = remaining_days(np.full(count, 1000e9), learnt, 1.0, np.random.default_rng(6))
+    # By renewal theory the bins begun are L + (1 + c^2) / 2, with c the coefficient of variation of a bin, and half of
+    # the last one is not needed.
+    squared = np.exp(noise**2 + 0.01**2) - 1
+    assert abs(left.mean() - (1000 + squared / 2)) < 5 * left.std() / 64
 
 
 def test_futures_without_noise() -> None:

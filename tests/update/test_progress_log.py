@@ -164,6 +164,9 @@ BAD = {
     "half an interruption": (
         "elapsed_days,tokens,interruptions\n0,0,0\n1,1,1.5\n2,2,2\n", "row 3, interruptions", "not whole"
     ),
+    "endless interruptions": (
+        "elapsed_days,tokens,interruptions\n0,0,0\n1,1,9000\n2,2,9001\n", "interruptions", "more interruptions than min"
+    ),
     "soon over": ("elapsed_seconds,tokens\n0,0\n1e-300,1\n2e-300,2\n", "elapsed_seconds", "over too soon"),
     "part of a token": ("elapsed_days,tokens\n0,0\n1,1e-320\n2,2e-320\n", "tokens", "no progress"),
     "began before all time": (

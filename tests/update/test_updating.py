@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.update.simulating import RUN, log_of, scenario_in
-from uncertain_botec import Scenario, Update, read_log, update
+from uncertain_botec import Scenario, Update, read_log, sample, update
 from uncertain_botec.distributions import elicit
 from uncertain_botec.errors import UsageError
 from uncertain_botec.inference import Diagnostics, NotConverged
@@ -96,6 +96,22 @@ def test_a_changed_cluster_and_money_spent(scenario: Scenario, tmp_path: Path) -
     assert p50(found, "training_time") == pytest.approx(20 + left, rel=0.01)
     assert p50(found, "accelerator_hours") == pytest.approx(24 * (64 * 10 + 128 * (10 + left)), rel=0.01)
     assert p50(found, "cost") == pytest.approx(20_000 + 24 * 128 * left * 2, rel=0.01)
+
+
+def test_money_in_other_units(scenario: Scenario) -> None:
+    """Cents for dollars are warned of, and a bill somewhat off the plan's is not."""
+    planned = 64 * 24 * 2 * 2.5
+    for spent, told in ((1.6 * planned, False), (100 * planned, True), (planned / 1000, True)):
+        found = update(scenario, replace(log_of(DAYS[:3], STEADY[:3]), cost=spent))
+        assert any("the cost so far" in one for one in found.warnings) == told
+
+
+def test_an_hour_tells_little(scenario: Scenario) -> None:
+    """A log of an hour at the planned speed leaves the finish where it was planned, but for the noise of a day."""
+    hour, planned = np.arange(7.0) / 144, float(np.median(sample(scenario, 1 << 14)["training_time"]))
+    found = update(scenario, log_of(hour, hour * 2e12 / planned)).outputs["training_time"]
+    assert found.posterior.p50.value == pytest.approx(planned, rel=0.05)
+    assert 0.05 < found.posterior.width / planned < 0.3
 
 
 def test_a_finished_run(scenario: Scenario) -> None:

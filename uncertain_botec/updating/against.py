@@ -24,6 +24,9 @@ _FAR = 1.1
 # A run that works at a twelfth of its planned speed has its times or its tokens in other units: hours for days are 24.
 _SLOW = 12.0
 
+# A bill is not as even as a plan is taken to be; that it is so many times too large or too small is worth a word.
+_DEAR = 2.0
+
 _HOUR = 3600.0
 
 
@@ -76,7 +79,8 @@ def check_possible(scenario: Scenario, log: ProgressLog, prior: Draws, tokens: F
 
 
 def _refused(log: ProgressLog, message: str, got: str, expected: str, fix: str) -> ProgressLogError:
-    return ProgressLogError([Fault(message, log.path, "tokens", got, expected, fix)])
+    noted = f" The log as it was read: {'; '.join(log.notes)}" if log.notes else ""
+    return ProgressLogError([Fault(message, log.path, "tokens", got, expected, fix + noted)])
 
 
 def _accelerators(prior: Draws) -> Floats:
@@ -155,6 +159,8 @@ def warnings(
         )
     elif log.accelerators is not None:
         yield from _other_pace(log, prior, tokens)
+    if log.cost is not None and "cost" in prior.values:
+        yield from _other_cost(log, prior.values["cost"] * np.minimum(log.done / tokens, 1.0))
     median = posterior.p50.value
     if not finished and not total.prior.p10.value <= median <= total.prior.p90.value:
         side = "after" if median > total.prior.p90.value else "before"
@@ -176,4 +182,14 @@ def _other_pace(log: ProgressLog, prior: Draws, tokens: Floats) -> Iterator[str]
             f"each accelerator is {pace} than the plan allows for: {took / unit:,.4g} {name} to here, where the plan "
             f"gives {low / unit:,.4g} to {high / unit:,.4g} with a chance of 90 %; are the log's accelerators those "
             "of the plan?"
+        )
+
+
+def _other_cost(log: ProgressLog, planned: Floats) -> Iterator[str]:
+    """A cost in other units, or of something else than the run so far, is far from the plan's."""
+    low, high = (float(one) for one in np.quantile(planned, (0.05, 0.95)))
+    if log.cost is not None and not low / _DEAR <= log.cost <= high * _DEAR:
+        yield (
+            f"the cost so far is {log.cost:,.4g} USD, where the plan gives {low:,.4g} to {high:,.4g} for as many "
+            "tokens with a chance of 90 %; is it in USD, and of all of the run?"
         )

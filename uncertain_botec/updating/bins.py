@@ -2,8 +2,9 @@
 
 Little is lost. Inside a bin the logarithm of the speed varies about one level with independent noise, whose variance
 falls as 1/length: then the average speed of the bin is a sufficient statistic for the level, and further rows inside it
-tell only of the noise's size, which a hundred bins give to 7 % (1 / sqrt(2 K)) already. Bins are whole days where a
-run is long, because restarts, evaluations and data stages make hours within a day anything but independent.
+tell only of the noise's size, which a hundred bins give to 7 % (1 / sqrt(2 K)) already. Bins are no shorter than a day,
+because restarts, evaluations and data stages make hours within a day anything but independent: the average of an hour
+is as far from the run's as that of a day.
 """
 
 from __future__ import annotations
@@ -27,9 +28,6 @@ LEAST_NOISE = 0.01
 MOST_BINS = 128
 KNOTS = 8
 """Steps of the drift over the logged time; it is slow, so that a finer grid adds numbers to sample and no fit."""
-
-# A short run has at least so many bins, if it has the rows.
-_LEAST = 8
 
 # 5 % of noise by day, where the logarithm of the speed moves by about 0.2 with one ε.
 _SCALE = 0.25
@@ -80,10 +78,10 @@ class Binned(NamedTuple):
 
 
 def binned(log: ProgressLog, knots: int = KNOTS) -> Binned:
-    """The log in bins: whole days, fewer than 128, or eighths of a run that is shorter than eight days."""
+    """The log in bins: whole days, fewer than 128."""
     days = log.seconds / DAY
     span = float(days[-1] - days[0])
-    width = max(min(1.0, span / _LEAST), float(math.ceil(span / (MOST_BINS - 1))) if span > MOST_BINS - 1 else 0.0)
+    width = max(1.0, float(math.ceil(span / (MOST_BINS - 1))))
     edges = _edges(days, width)
     held = np.diff(days) if log.accelerators is None else np.diff(days) * log.accelerators[:-1]
     worked = np.append(0.0, np.cumsum(held))
@@ -92,6 +90,7 @@ def binned(log: ProgressLog, knots: int = KNOTS) -> Binned:
     log_speed = np.log(np.maximum(done / exposure, _FLOOR * average))
     middle = 0.5 * (days[edges][1:] + days[edges][:-1]) - days[0]
     counted = 0.0 if log.interruptions is None else log.interruptions
+    average_speed, reach = math.log(average), _SCALE / math.sqrt(max(span, 1.0))
     whole = log.elapsed / DAY if log.accelerator_seconds is None else log.accelerator_seconds / DAY
     size = next(one for one in _SIZES if one >= len(lengths))
     fill = (0, size - len(lengths))
@@ -100,7 +99,7 @@ def binned(log: ProgressLog, knots: int = KNOTS) -> Binned:
         np.pad(lengths, fill, constant_values=1.0),
         np.pad(np.ones(len(lengths)), fill),
         np.pad(drift_steps(middle, span, knots), (fill, (0, 0))),
-        *(np.asarray(one, np.float64) for one in (counted, whole, math.log(average), _SCALE / math.sqrt(span))),
+        *(np.asarray(one, np.float64) for one in (counted, whole, average_speed, reach)),
     )
     return Binned(evidence, width, math.sqrt(span / knots / MONTH))
 
@@ -135,3 +134,8 @@ def drift_steps(middle: Floats, span: float, knots: int) -> Floats:
 def noise_of(noise: Any, xp: Any) -> Any:
     """sqrt(σ^2 + 0.01^2), in an array namespace: no run is steadier than 1 % from day to day."""
     return xp.sqrt(noise**2 + LEAST_NOISE**2)
+
+
+def averaged(noise: Any, days: Any, xp: Any) -> Any:
+    """The noise of an average over some days, in an array namespace; that over a part of a day is the day's."""
+    return noise / xp.sqrt(xp.maximum(days, 1.0))

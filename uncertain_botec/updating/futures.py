@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from uncertain_botec.updating.bins import MONTH, noise_of
+from uncertain_botec.updating.bins import MONTH, averaged, noise_of
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,8 +46,8 @@ def remaining_days(tokens: Floats, learnt: Learnt, width: float, random: np.rand
     """
     left, days = np.array(tokens, np.float64), np.zeros(len(tokens))
     going = np.flatnonzero(left > 0)
-    level = learnt.log_rate - np.log1p(-learnt.outage / 2)
-    scale, step = noise_of(learnt.noise, np) / np.sqrt(width), learnt.drift * np.sqrt(width / MONTH)
+    scale, step = averaged(noise_of(learnt.noise, np), width, np), learnt.drift * np.sqrt(width / MONTH)
+    level = learnt.log_rate - np.log1p(-learnt.outage / 2) - scale**2 / 2
     drift = np.zeros(len(tokens))
     for _ in range(_MOST_BINS):
         if not len(going):

@@ -3,16 +3,17 @@
 With ε independent standard normal, z = L ε the normal scores of the inputs, v(z) the planned speed by the scenario's
 own formulas, and K bins of τ_k days in which the run made y_k tokens by day (by accelerator-day):
 
-    ln y_k = ln v(z) - ln(1 - q/2) + w_k + (σ / sqrt(τ_k)) e_k + o_k ln u_k
+    ln y_k = ln v(z) - ln(1 - q/2) + w_k - s_k^2/2 + s_k e_k + o_k ln u_k,   s_k = σ / sqrt(max(τ_k, 1))
     w = δ G ξ,  ξ_j ~ N(0, 1)         a random walk in the logarithm of the speed, from 0 at the start
     e_k ~ N(0, 1)                      noise from day to day, averaged over a bin's days
     o_k ~ Bernoulli(q), u_k ~ U(0, 1)  an outage takes a uniform part of its bin
     N ~ Poisson(λ(z) T)                interruptions in the time T, where they are counted and planned
 
-A plan's speed is an average with all that outages take, and an outage takes half of its bin on average: hence the term
-in q. The choices o_k are summed out. A bin without outage is Gaussian in the logarithm, and one with outage an
-exponentially modified Gaussian, so that a week of standstill raises q rather than lower v for ever. The noise is
-sqrt(σ^2 + 0.01^2) for σ: no run is steadier than 1 % from day to day, however smooth its log.
+A plan's speed is an average with all that outages take, and an outage takes half of its bin on average: hence the
+term in q, and that in s_k^2, without which bins of much noise would be faster than the plan on average. The choices o_k
+are summed out. A bin without outage is Gaussian in the logarithm, and one with outage an exponentially modified
+Gaussian, so that a week of standstill raises q rather than lower v for ever. The noise is sqrt(σ^2 + 0.01^2) for σ: no
+run is steadier than 1 % from day to day, however smooth its log.
 
 A log tells v much better than the inputs that make it, so that the posterior of ε is a thin curved sheet. NUTS samples
 it in coordinates that follow the sheet: ε = g t + A u, with g the direction in which ln v rises most steeply at the
@@ -37,7 +38,7 @@ from numpyro.distributions import constraints
 import uncertain_botec.sampling.kernel  # noqa: F401
 from uncertain_botec.distributions import Level
 from uncertain_botec.planning import Plan, evaluate
-from uncertain_botec.updating.bins import Evidence, noise_of
+from uncertain_botec.updating.bins import Evidence, averaged, noise_of
 from uncertain_botec.updating.planned import interruption_rate, log_rate
 
 NOISE_MEDIAN, NOISE_SPREAD = 0.05, 0.5
@@ -108,8 +109,8 @@ class ProgressModel:
             level = level + drift * jnp.sum(seen.steps * steps, axis=-1)
         outage = numpyro.sample("outage", dist.Beta(1.0, OUTAGE_RARITY)) if self.outages else 0.0
         level = level - jnp.log1p(-outage / 2)
-        scale = noise_of(noise, jnp) / jnp.sqrt(seen.days) if self.noise is None else noise / jnp.sqrt(seen.days)
-        speed = Speed(jnp.broadcast_to(level, scale.shape), scale, jnp.asarray(outage))
+        scale = averaged(noise_of(noise, jnp) if self.noise is None else noise, seen.days, jnp)
+        speed = Speed(level - scale**2 / 2, scale, jnp.asarray(outage))
         numpyro.sample("progress", speed.mask(seen.there > 0).to_event(1), obs=seen.log_speed)
         if self.counted:
             expected = interruption_rate(values, by_accelerator=self.by_accelerator) * seen.exposure

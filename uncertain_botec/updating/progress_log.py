@@ -237,6 +237,9 @@ def _assemble(
         return None
     accelerators = _filled(values["accelerators"][order]) if "accelerators" in values else None
     interruptions = _counted(values.get("interruptions"), order, rows, notes)
+    if interruptions is not None and interruptions > (when[-1] - when[0]) / 60:
+        message, got = "more interruptions than minutes", f"{interruptions:,.0f}"
+        faults.append(Fault(message, where, "interruptions", got, "how many so far, in all", None))
     cost = _spent(values.get("cost"), order, rows, where, faults)
     origin = when[0] if column == "time" else 0.0
     since = when - origin
