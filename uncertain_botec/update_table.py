@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 HEADINGS = ("", "P10", "P50", "P90", "error", "narrower")
 
 _READING = (
-    "P90: a 90 % chance of being at or below. Planned: before the log. Narrower: how many times P10 to P90 shrinks. "
-    "Error: the largest Monte Carlo standard error in the row."
+    "P90: a 90 % chance of being at or below. Planned: before the log. Narrower: how many times P10 to P90 shrinks; "
+    "below 1 it grows. Error: the largest Monte Carlo standard error in the row."
 )
 
 _TITLES: Mapping[str, str] = {

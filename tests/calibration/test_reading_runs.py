@@ -12,6 +12,7 @@ import pytest
 from uncertain_botec import PriorFileError, read_runs
 from uncertain_botec.calibration.calibrating import check_enough
 from uncertain_botec.calibration.runs import PUBLISHED, REQUIRED, pooled
+from uncertain_botec.library import did_you_mean
 
 GOOD = {
     "name": "Ours 7B",
@@ -142,6 +143,55 @@ def test_wrong_cells_are_named(change: dict[str, str], told: str, made: Maker) -
     """Each fault names its row and column."""
     (found,) = faults(made({}, change))
     assert found.startswith(f"row 3, {told}")
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("H100", "h100-sxm"),
+        ("NVIDIA H100 80GB HBM3", "h100-sxm"),
+        ("nvidia a100-sxm4-80gb", "a100-80-sxm"),
+        ("H200", "h200-sxm"),
+        ("Google TPU v4", "tpu-v4"),
+    ],
+)
+def test_accelerators_by_other_names(written: str, found: str, made: Maker) -> None:
+    """Names are known as their makers and tools write them."""
+    (run,) = read_runs(made({"accelerator": written, "accelerator_hours": "90000"})).kept
+    assert run.accelerator == found
+
+
+def test_the_nearest_names_begin_alike() -> None:
+    """What a name is the beginning of comes before what merely looks like it."""
+    known = ["gh200", "h20", "h200-nvl", "h200-sxm"]
+    assert did_you_mean("h200", known) == "did you mean `h200-nvl` or `h200-sxm`?"
+    assert did_you_mean("h201", known) == "did you mean `h20` or `gh200`?"
+    assert did_you_mean("t4", known) is None
+
+
+def test_headings_and_percents(made: Maker) -> None:
+    """Headings in capitals, shares in percent, and days of a month are read."""
+    path = made({"mfu_published": "41 %", "publication_date": "2025-03-09"})
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    path.write_text(lines[0].upper() + "".join(lines[1:]), "utf-8")
+    (run,) = read_runs(path).kept
+    assert run.step_mfu == pytest.approx(0.41)
+    assert run.date == "2025-03"
+
+
+def test_a_file_of_something_else(made: Maker, tmp_path: Path) -> None:
+    """One fault tells of a first line without any of the names."""
+    path = tmp_path / "page.csv"
+    path.write_text("<html>, <body>\n1, 2\n", "utf-8")
+    assert faults(path) == ["row 1: the first line names none of the columns"]
+
+
+def test_files_are_pooled(made: Maker) -> None:
+    """Several files are one, and `published` is the shipped one."""
+    assert read_runs("published") == read_runs()
+    both = read_runs(made({}), "published")
+    assert [run.name for run in both.kept[:2]] == ["run 0", read_runs().kept[0].name]
+    assert (len(both.kept), both.path) == (59, f"{made({})}, reference/published-runs.csv")
 
 
 def test_all_faults_at_once(made: Maker) -> None:

@@ -37,7 +37,7 @@ _USUAL_NOISE = 0.3
 # The hours of a run whose published MFU is good to two digits, and whose days are rounded, give ln(1 + f) to this.
 _OVERHEAD_NOISE = 0.05
 
-# An MFU while stepping above what the hours need is a contradiction of a run's figures; this is the least overhead.
+# Rounded figures may leave steps no faster than the whole run; this is the least overhead.
 LEAST_OVERHEAD = 0.005
 
 

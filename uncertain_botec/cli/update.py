@@ -44,6 +44,8 @@ def update(
 
     if cache:
         keep_compiled()
+    if not quiet:
+        say(f"holding {len(progress):,} rows against the plan: half a minute or so")
     found = updated(scenario, progress, budget=budget, deadline=deadline, seed=seed)
     if as_json:
         print_json(found.to_dict())
