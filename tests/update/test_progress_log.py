@@ -167,6 +167,7 @@ BAD = {
     "endless interruptions": (
         "elapsed_days,tokens,interruptions\n0,0,0\n1,1,9000\n2,2,9001\n", "interruptions", "more interruptions than min"
     ),
+    "unit lost": ("elapsed_days,tokens\n0,0\n1,40B\n2,80\n3,120B\n", "row 4, tokens", "next to nothing"),
     "soon over": ("elapsed_seconds,tokens\n0,0\n1e-300,1\n2e-300,2\n", "elapsed_seconds", "over too soon"),
     "part of a token": ("elapsed_days,tokens\n0,0\n1,1e-320\n2,2e-320\n", "tokens", "no progress"),
     "began before all time": (

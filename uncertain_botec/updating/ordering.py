@@ -19,6 +19,9 @@ Ints = npt.NDArray[np.int64]
 # A clock that starts over falls below this part of where it was.
 _OVER = 0.5
 
+# Units that are lost make a number smaller than this part of the one before.
+_SLIP = 1e-5
+
 # A gap is this many times as long as the usual step between rows, and a day at least.
 _GAP = 2.5
 _DAY = 86400.0
@@ -141,6 +144,15 @@ def _ties(
             "one number of tokens at a time",
             "take the wrong row out",
         )
+    bad.close()
+
+
+def check_falls(tokens: Floats, rows: Ints, where: str, faults: list[Fault]) -> None:
+    """Refuse falls to next to nothing: a row whose tokens lack their unit, for no checkpoint is so early."""
+    bad = Collected(where, "tokens", faults)
+    for place in 1 + np.flatnonzero((tokens[1:] > 0) & (tokens[1:] < _SLIP * tokens[:-1])):
+        got, before = f"{tokens[place]:.6g} tokens", f"{tokens[place - 1]:.6g} in row {rows[place - 1]}"
+        bad.add(int(rows[place]), "tokens fall to next to nothing", got, f"about {before}", "write its unit, as in 80B")
     bad.close()
 
 

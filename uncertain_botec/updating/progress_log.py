@@ -17,7 +17,7 @@ from uncertain_botec.errors import Fault, PriorFileError
 from uncertain_botec.library import did_you_mean
 from uncertain_botec.units import UnitError, parse_quantity
 from uncertain_botec.updating.cells import Column, Limit, instants, named, numbers, rule_out
-from uncertain_botec.updating.ordering import arranged, gaps, kept_tokens
+from uncertain_botec.updating.ordering import arranged, check_falls, gaps, kept_tokens
 
 Floats = npt.NDArray[np.float64]
 
@@ -229,6 +229,7 @@ def _assemble(
     if faults:
         return None
     rows, tokens = rows[order], tokens[order]
+    check_falls(tokens, rows, where, faults)
     kept = kept_tokens(tokens, rows, notes)
     gaps(when, rows, notes)
     if kept[-1] - kept[0] < 1:
