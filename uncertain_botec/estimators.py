@@ -187,7 +187,7 @@ _ECONOMICS = (
 )
 
 _SERVICE_SECTIONS = (
-    Section("Load at the peak", ("peak_request_rate", "utilisation", "queue_probability", "running_requests")),
+    Section("Load at the peak", ("peak_request_rate", "utilisation", "running_requests")),
     Section(
         "One replica",
         (

@@ -29,7 +29,7 @@ HOLDS = {
     # Few figures, of a few lines each.
     "compared": Holds(4, 5, 300, 10, range(6, 9)),
     "swept": Holds(4, 2, 300, 10, range(4, 7)),
-    "backtested": Holds(5, 3, 300, 100, range(7, 10)),
+    "backtested": Holds(5, 3, 300, 100, range(6, 10)),
 }
 NAMES = list(HOLDS)
 SCRIPTS = Path(__file__).parent

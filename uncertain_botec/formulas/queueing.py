@@ -20,7 +20,7 @@ _SERIES = (1, -2 / 3, 1 / 12, 2 / 135, 1 / 864, -1 / 2835, -139 / 777600, -1 / 2
 _MORE = 4
 
 # Beyond it nobody waits.
-_MOST_EXPONENT = 700.0
+_MOST_EXPONENT = 600.0
 
 
 @formula(

@@ -91,7 +91,7 @@ def _assemble(merged: Merged, document: Document) -> Scenario:
         title=merged.head.get("title", ""),
         estimator=estimator.name,
         inputs={name: inputs[name] for name in stated if name in inputs},
-        choices=choices if estimator.choices else {},
+        choices=_bearing(choices, estimator),
         dependence=dependence,
         correlations=correlations,
         limits=_markers(merged, "limits", LIMITS) | _implied(plan),
@@ -117,6 +117,12 @@ def _estimator(merged: Merged, where: str) -> Estimator:
         message, fix = "which estimator is meant is not stated", 'estimator = "training"'
         merged.faults.append(Fault(message, where, "$.estimator", "nothing", expected, fix))
     return ESTIMATORS["training"]
+
+
+def _bearing(choices: Mapping[str, str], estimator: Estimator) -> dict[str, str]:
+    """The choices that may change an answer of this estimator: not those that formulas of others alone ask for."""
+    asked = {name for one in ESTIMATORS.values() for name in one.choices} - estimator.choices
+    return {name: word for name, word in choices.items() if name not in asked} if estimator.choices else {}
 
 
 def _is_shipped_part(place: Place) -> bool:
