@@ -13,9 +13,9 @@ from scipy.stats import binom, norm
 from scipy.stats import t as student_t
 
 from uncertain_botec import Scenario
-from uncertain_botec.distributions import elicit
+from uncertain_botec.distributions import Level, elicit
 from uncertain_botec.forecasting import forecast, goal_of
-from uncertain_botec.sampling.kernel import Beliefs, drawn_inputs
+from uncertain_botec.sampling.kernel import Beliefs, inputs_at, levels_at
 from uncertain_botec.sampling.points import SAMPLERS, point_set
 from uncertain_botec.sampling.streaming import ACCURACY, MOST_DRAWS, Goal, stream
 from uncertain_botec.summaries import summarize
@@ -198,20 +198,21 @@ def test_intervals_of_fifty_correlated_inputs_cover(sampler: str) -> None:
         for name, sigma in zip(names, sigmas, strict=True)
     }
     factor = np.linalg.cholesky(matrix)
-    double = np.dtype(np.float64)
 
-    def drawn(streams: Mapping[str, object], index: jax.Array) -> jax.Array:
-        beliefs = Beliefs(streams, forms, {}, factor, None)  # type: ignore[arg-type]
-        _, inputs = drawn_inputs(beliefs, index, names, double)
+    @jax.jit
+    def drawn(levels: Mapping[str, Level]) -> jax.Array:
+        _, inputs = inputs_at(Beliefs({}, forms, {}, factor, None), levels, names)
         return jax.numpy.log(jax.numpy.prod(jax.numpy.stack([inputs[name] for name in names]), axis=0))
 
-    compiled = jax.jit(drawn)
+    # In two: fused with the sum, every point would be computed again for each input, for which compilers lack memory.
+    points_at = jax.jit(lambda streams, index: levels_at(streams, index, np.dtype(np.float64)))
     inside = []
     for seed in range(FEWER_SEEDS):
         points = point_set(sampler, DRAWS, seed)
         streams = {name: points.streams(name, column) for column, name in enumerate(names)}
         with jax.enable_x64(True):
-            rows = np.sort(np.asarray(compiled(streams, np.arange(points.size, dtype=np.uint32))), axis=1)
+            index = np.arange(points.size, dtype=np.uint32)
+            rows = np.sort(np.asarray(drawn(points_at(streams, index))), axis=1)
         levels = list(LEVELS.values())
         errors = standard_error(quantiles(rows, levels), axis=0)
         inside.append(np.abs(quantiles(np.sort(rows, axis=None), levels) - Z * deviation) <= REACH * errors)

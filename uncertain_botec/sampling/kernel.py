@@ -69,10 +69,19 @@ def kernel(
 
 def drawn_inputs(beliefs: Beliefs, index: jax.Array, correlated: tuple[str, ...], dtype: Any) -> tuple[Arrays, Arrays]:
     """The normal scores and the values of the uncertain inputs at some counters, of shape (replicates, counters)."""
+    return inputs_at(beliefs, levels_at(beliefs.streams, index, dtype), correlated)
+
+
+def levels_at(streams: Mapping[str, Stream], index: jax.Array, dtype: Any) -> dict[str, Level]:
+    """The points of each stream at some counters, as levels."""
     over_replicates: Callable[[Stream], jax.Array] = jax.vmap(lambda stream: uniforms(stream, index, dtype))
-    points = {name: over_replicates(stream) for name, stream in beliefs.streams.items()}
-    levels = {name: Level(u, normal_score(u)) for name, u in points.items()}
-    levels |= _correlate(levels, correlated, beliefs.factor)
+    points = {name: over_replicates(stream) for name, stream in streams.items()}
+    return {name: Level(u, normal_score(u)) for name, u in points.items()}
+
+
+def inputs_at(beliefs: Beliefs, levels: Mapping[str, Level], correlated: tuple[str, ...]) -> tuple[Arrays, Arrays]:
+    """The normal scores and the values of the uncertain inputs at independent levels."""
+    levels = {**levels, **_correlate(levels, correlated, beliefs.factor)}
     inputs = {name: form.quantile(levels[name]) for name, form in beliefs.forms.items()}
     return {name: level.z for name, level in levels.items()}, inputs
 
