@@ -138,6 +138,7 @@ _SERVING = (
     fleet.replicas,
     fleet.mean_replicas,
     queueing.utilisation,
+    queueing.served_request_rate,
     queueing.running_requests,
     queueing.time_per_output_token,
     queueing.slots,
@@ -287,7 +288,6 @@ _ESTIMATORS = (
                 least=2,
             ),
         ),
-        limits=("budget", "deadline"),
     ),
     Estimator(
         name="serving",

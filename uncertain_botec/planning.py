@@ -88,7 +88,7 @@ class Estimator:
     formulas: tuple[Formula, ...]
     required: tuple[str, ...]
     sections: tuple[Section, ...]
-    limits: tuple[str, ...] = ()
+    limits: tuple[str, ...] = ("budget", "deadline")
     subject: str = "run"
 
     @property

@@ -537,6 +537,12 @@ _VOCABULARY = (
         '"5e10 token"',
         endless=True,
     ),
+    _zero(
+        "served_request_rate",
+        "requests/replica-s",
+        "requests that a replica takes in at the peak",
+        '"7 request/replica-s"',
+    ),
 )
 
 QUANTITIES: Mapping[str, Quantity] = MappingProxyType({quantity.name: quantity for quantity in _VOCABULARY})

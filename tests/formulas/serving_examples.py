@@ -186,10 +186,14 @@ SERVING_EXAMPLES: dict[str, Example] = {
         0.70,
         1e-3,
     ),
+    "served_request_rate": (
+        {"utilisation": 0.7, "replica_request_rate": RATE},
+        "6.993 request/replica-s",
+        1e-12,
+    ),
     "running_requests": (
         {
-            "utilisation": 0.7,
-            "replica_request_rate": RATE,
+            "served_request_rate": "6.993 request/replica-s",
             "batch": 64,
             "prefill_time": "73.8 ms/request",
             "output_tokens": "200 token/request",
@@ -202,8 +206,7 @@ SERVING_EXAMPLES: dict[str, Example] = {
     "time_per_output_token": (
         {
             "running_requests": 17.64,
-            "utilisation": 0.7,
-            "replica_request_rate": RATE,
+            "served_request_rate": "6.993 request/replica-s",
             "prefill_time": "73.8 ms/request",
             "speculation_saving": 0.0,
             **STEP,
@@ -228,8 +231,7 @@ SERVING_EXAMPLES: dict[str, Example] = {
     "service_spread": ({"output_tokens_spread": 1.1}, 1.1, 1e-15),
     "prefill_wait": (
         {
-            "utilisation": 0.7,
-            "replica_request_rate": RATE,
+            "served_request_rate": "6.993 request/replica-s",
             "prefill_time": "73.8 ms/request",
             "prompt_tokens_spread": 1.0,
         },

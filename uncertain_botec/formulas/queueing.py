@@ -45,18 +45,33 @@ def utilisation(peak_request_rate: Array, replicas: Array, replica_request_rate:
     return over(peak_request_rate, some * replica_request_rate)
 
 
+@formula(equation="minimum(1, utilisation) * replica_request_rate", source="definition")
+def served_request_rate(utilisation: Array, replica_request_rate: Array) -> Array:
+    """Requests that one replica takes in at the peak, λ = min(1, ρ) μ: of more than it can serve, others wait outside.
+
+    Args:
+        utilisation: ρ.
+        replica_request_rate: μ, under full load.
+
+    Returns:
+        λ in requests by time and replica.
+
+    Example: ρ = 0.7 of 9.99 requests/s: 6.993 requests/s.
+    """
+    return namespace(utilisation).minimum(1, utilisation) * replica_request_rate
+
+
 @formula(
     equation=(
-        "minimum(batch, where(minimum(1, utilisation) * replica_request_rate * prefill_time < 1,"
-        f" minimum(1, utilisation) * replica_request_rate * output_tokens * {shown_step('running_requests')}"
-        " * (1 - speculation_saving) / (1 - minimum(1, utilisation) * replica_request_rate * prefill_time), inf))"
+        "minimum(batch, where(served_request_rate * prefill_time < 1, served_request_rate * output_tokens"
+        f" * {shown_step('running_requests')} * (1 - speculation_saving) / (1 - served_request_rate * prefill_time),"
+        " inf))"
     ),
     source=f"{_LITTLE}: b = λ o τ(b)",
     law_of_numbers=True,
 )
 def running_requests(
-    utilisation: Array,
-    replica_request_rate: Array,
+    served_request_rate: Array,
     batch: Array,
     prefill_time: Array,
     output_tokens: Array,
@@ -70,12 +85,11 @@ def running_requests(
 ) -> Array:
     """Requests that decode at a time in one replica at this load: the b with b = λ o σ(b) (1 - s) / (1 - λ T).
 
-    Requests come at the rate λ = ρ μ; each stays for o tokens, which are the faster the fewer there are, but for the
+    Requests come at the rate λ; each stays for o tokens, which are the faster the fewer there are, but for the
     part λ T of the time in which prompts are read.
 
     Args:
-        utilisation: ρ, taken as one where it is more.
-        replica_request_rate: μ.
+        served_request_rate: λ, of one replica.
         batch: B, beyond which others have to wait.
         prefill_time: T.
         output_tokens: o.
@@ -90,11 +104,10 @@ def running_requests(
     Returns:
         b in requests by replica.
 
-    Example: ρ = 0.7, μ = 9.99/s, T = 73.8 ms, o = 200, r_d = 5.22 ms, k = 17.69 µs, q = 50.1 µs, B = 64: 17.64.
+    Example: λ = 6.993/s, T = 73.8 ms, o = 200, r_d = 5.22 ms, k = 17.69 µs, q = 50.1 µs, B = 64: 17.64.
     """
-    xp = namespace(utilisation, replica_request_rate, prefill_time, dense_read_time)
-    rate = xp.minimum(1, utilisation) * replica_request_rate
-    stay = over(rate * output_tokens * (1 - speculation_saving), 1 - rate * prefill_time)
+    xp = namespace(served_request_rate, prefill_time, dense_read_time)
+    stay = over(served_request_rate * output_tokens * (1 - speculation_saving), 1 - served_request_rate * prefill_time)
     # Without end where more come than are served; then the batch is full.
     come = xp.where(xp.isinf(stay), 0, stay)
     left = 1 - come * decode_attention_time
@@ -108,16 +121,14 @@ def running_requests(
 
 @formula(
     equation=(
-        f"{shown_step('running_requests')} * (1 - speculation_saving)"
-        " / (1 - minimum(1, utilisation) * replica_request_rate * prefill_time)"
+        f"{shown_step('running_requests')} * (1 - speculation_saving) / (1 - served_request_rate * prefill_time)"
     ),
     source="definition",
     law_of_numbers=True,
 )
 def time_per_output_token(
     running_requests: Array,
-    utilisation: Array,
-    replica_request_rate: Array,
+    served_request_rate: Array,
     prefill_time: Array,
     dense_read_time: Array,
     decode_compute_time: Array,
@@ -131,8 +142,7 @@ def time_per_output_token(
 
     Args:
         running_requests: b, that decode at a time.
-        utilisation: ρ, taken as one where it is more.
-        replica_request_rate: μ, so that λ = ρ μ.
+        served_request_rate: λ, of one replica.
         prefill_time: T.
         dense_read_time: r_d of σ(b) = max(r_d + r_e (1 - m^b), k b) + q b + o.
         decode_compute_time: k.
@@ -147,10 +157,9 @@ def time_per_output_token(
 
     Example: b = 17.64, λ = 6.993/s, T = 73.8 ms, r_d = 5.22 ms, k = 17.69 µs, q = 50.1 µs: 12.61 ms.
     """
-    xp = namespace(utilisation, replica_request_rate)
-    rate = xp.minimum(1, utilisation) * replica_request_rate
     parts = (decode_compute_time, decode_attention_time, expert_read_time, expert_miss, step_overhead)
-    return step(running_requests, dense_read_time, *parts) * (1 - speculation_saving) / (1 - rate * prefill_time)
+    time = step(running_requests, dense_read_time, *parts) * (1 - speculation_saving)
+    return time / (1 - served_request_rate * prefill_time)
 
 
 # --- the queue --------------------------------------------------------------------------------------------------------
@@ -213,8 +222,8 @@ def queue_probability(slots: Array, utilisation: Array) -> Array:
 def _inverse_erlang_b(servers: Array, load: Array) -> Array:
     """1 / B(c, a) for a < c: the expansion for a few servers more, and B(c - 1) = (1 / B(c) - 1) a / c back from there.
 
-    M_k = e^(α²/2) ∫ z^k e^(-z²/2) dz up to α are (k - 1) M_(k-2) - α^(k-1), so that all are M_0 times a number, which
-    may be infinite, plus a polynomial of α, which is not.
+    M_k = e^(α²/2) ∫ z^k e^(-z²/2) dz up to α are (k - 1) M_(k-2) - α^(k-1), so that all are M_0, which may be
+    beyond all numbers and is cut, times a number, plus a polynomial of α.
     """
     xp = namespace(servers, load)
     c = servers + _MORE
@@ -294,21 +303,18 @@ def service_spread(output_tokens_spread: Array) -> Array:
 
 @formula(
     equation=(
-        "minimum(1, utilisation) * replica_request_rate * prefill_time**2 * (1 + prompt_tokens_spread**2)"
-        " / (2 * (1 - minimum(1, utilisation) * replica_request_rate * prefill_time))"
+        "served_request_rate * prefill_time**2 * (1 + prompt_tokens_spread**2)"
+        " / (2 * (1 - served_request_rate * prefill_time))"
     ),
     source=_POLLACZEK,
 )
-def prefill_wait(
-    utilisation: Array, replica_request_rate: Array, prefill_time: Array, prompt_tokens_spread: Array = 0
-) -> Array:
+def prefill_wait(served_request_rate: Array, prefill_time: Array, prompt_tokens_spread: Array = 0) -> Array:
     """Mean wait until the replica reads a prompt, behind others that came before: w = λ T^2 (1 + v^2) / (2 (1 - λ T)).
 
     Prompts are read one after the other and go before decoding.
 
     Args:
-        utilisation: ρ, taken as one where it is more.
-        replica_request_rate: μ, so that λ = ρ μ.
+        served_request_rate: λ, of one replica.
         prefill_time: T, mean over requests.
         prompt_tokens_spread: v, standard deviation of prompt lengths over requests, as a part of their mean.
 
@@ -317,8 +323,7 @@ def prefill_wait(
 
     Example: λ = 6.993/s, T = 73.8 ms and v = 1: 78.7 ms.
     """
-    xp = namespace(utilisation, replica_request_rate)
-    busy = xp.minimum(1, utilisation) * replica_request_rate * prefill_time
+    busy = served_request_rate * prefill_time
     return busy * prefill_time * (1 + prompt_tokens_spread**2) / (2 * (1 - busy))
 
 

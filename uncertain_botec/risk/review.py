@@ -324,7 +324,7 @@ def _both(draws: Draws, limits: Sequence[Marker]) -> Chance | None:
 
 def _notes(draws: Draws, confidence: float) -> list[str]:
     notes: list[str] = []
-    for limit in draws.scenario.model.limits or ("budget", "deadline"):
+    for limit in draws.scenario.model.limits:
         output = LIMITS[limit]
         if output not in draws.outputs:
             notes.append(f"{output} is not computed here, so there is no {limit} to review")
